@@ -1,5 +1,5 @@
-"""Main content extraction from web pages, at crawl scale: blocks, labels, and a Spark job that
-writes a Delta table.
+"""Extracts the main content of web pages. Functions extract pages in memory, and a Spark job
+extracts whole crawls into a Delta table.
 
 >>> import dripper
 >>> result = dripper.extract("<article><p>It rained all day in Bergen.</p></article>")
@@ -29,7 +29,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Resolve `dripper.extract` and other public names on first use, so that `import dripper` is
+    """Resolve `dripper.extract` and other public names on first use, so that `import dripper` stays
     fast."""
     if name not in _PLACES:
         raise AttributeError(f"module 'dripper' has no attribute {name!r}")

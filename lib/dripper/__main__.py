@@ -1,4 +1,4 @@
-"""The command `dripper`, which processes pages from the shell, without Spark."""
+"""Runs the command `dripper`, which extracts pages from the shell without Spark."""
 
 import importlib
 import os
@@ -17,9 +17,10 @@ _CLOSED_PIPE = 141
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command and return its exit code: 2 for wrong usage, 141 if its output is closed."""
+    """Run the command and return the exit code: 2 for a usage error, 141 if the output is
+    closed."""
     argv = sys.argv[1:] if argv is None else argv
-    # Only the given command's module is imported.
+    # Import only the module of the given command.
     arguments = _parser(argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS).parse_args(argv)
     try:
         return int(arguments.run(arguments))

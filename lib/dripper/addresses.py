@@ -1,5 +1,5 @@
-"""Address functions: hosts in their canonical spelling, as in browsers, and forms that are safe in
-a log or a terminal, without credentials or control characters.
+"""Normalises host names as browsers do, and makes addresses and text safe for logs and terminals:
+no credentials, no control characters.
 """
 
 import re
@@ -33,13 +33,13 @@ def host_name(url: str) -> str | None:
 
 
 def ascii_host(host: str) -> str:
-    """Return a host in its canonical spelling: lower-case ASCII, as browsers send it
-    (nontransitional UTS 46, so ß, ς and joiners are kept).
+    """Return a host in the lower-case ASCII form that browsers send.
 
-    Full-width, decomposed and percent-encoded letters and ideographic full stops become the
-    characters that they represent. A host that no browser accepts is only lower-cased. A trailing
-    root dot is kept. Names are not checked against registry rules, because archives contain pages
-    from hosts that break them.
+    The mapping is nontransitional UTS 46, so ß, ς and joiners are kept. Full-width, decomposed and
+    percent-encoded letters and ideographic full stops become the characters that they represent. A
+    host that no browser accepts is only lower-cased. A trailing root dot is kept. Names are not
+    checked against registry rules, because archives contain pages from hosts that break these
+    rules.
 
     >>> ascii_host("m%C3%BCller\u3002de"), ascii_host("ｅｘａｍｐｌｅ.org")
     ('xn--mller-kva.de', 'example.org')
@@ -58,7 +58,7 @@ def ascii_host(host: str) -> str:
 
 
 def unicode_host(host: str) -> str:
-    """Return a host in readable form, with its Unicode letters.
+    """Decode the Punycode labels of a host, for display.
 
     >>> unicode_host("www.xn--strae-oqa.de")
     'www.straße.de'
@@ -74,10 +74,11 @@ def _read_label(label: str) -> str:
 
 
 def loggable(address: str) -> str:
-    """Return an address without its password and, if it is HTTP, without user, query and fragment.
+    """Remove secrets from an address: the password, and in an HTTP URL also the user name, the
+    query and the fragment.
 
-    Queries contain signatures of presigned addresses, session ids and people's search terms. A `?`
-    in a local file name or an S3 key is part of the name, and is kept.
+    Queries contain signatures of presigned URLs, session ids and people's search terms. In a local
+    file name or an S3 key, a `?` is part of the name, so it is kept.
 
     >>> loggable("https://user:secret@e.org/a.warc.gz?X-Amz-Signature=1f#top")
     'https://e.org/a.warc.gz'
@@ -90,8 +91,7 @@ def loggable(address: str) -> str:
 
 
 def loggable_text(sentence: str) -> str:
-    """Return a sentence, such as a library's error message, in which `loggable` is applied to each
-    address.
+    """Apply `loggable` to each URL in a sentence, such as a library's error message.
 
     >>> loggable_text("no answer from https://e.org/a?sig=1 in 3 s")
     'no answer from https://e.org/a in 3 s'
@@ -100,12 +100,11 @@ def loggable_text(sentence: str) -> str:
 
 
 def printable(text: str, keeps: str = "") -> str:
-    r"""Return a text with control and unprintable characters escaped.
+    r"""Escape control characters and other unprintable characters.
 
-    Page addresses and file names may contain any character, but a log entry must fit on one line.
+    URLs and file names may contain any character, but a log entry must fit on one line.
 
     Args:
-        text: Any text.
         keeps: Characters that are not escaped.
 
     >>> print(printable(f"a{chr(27)}[2J{chr(10)}"))
@@ -118,8 +117,8 @@ _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def shown_as_text(text: str) -> str:
-    r"""Return a page's text for a terminal, with control characters escaped. Tabs, line feeds and
-    direction marks are kept.
+    r"""Escape control characters in a page's text, to print the text on a terminal. Tabs, line
+    feeds and direction marks are kept.
 
     >>> print(shown_as_text(f"# Rain{chr(27)}]52;c;YQ=={chr(7)}"))
     # Rain\x1b]52;c;YQ==\x07

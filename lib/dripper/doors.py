@@ -1,8 +1,8 @@
-"""Tables of program parts that are found by name: labelers, profiles and formats, each in its own
-table.
+"""Registries that find labelers, profiles and formats by name.
 
-A table names its own parts as `module:attribute`, so that each part is imported on first use. Other
-packages add parts through entry points in the table's group, each named after its part.
+A registry lists its own parts as `module:attribute`, and imports each part on first use. Other
+packages add parts through entry points in the registry's group. The name of an entry point is the
+name of its part.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,18 +18,18 @@ T = TypeVar("T")
 
 
 class Doors(Mapping[str, T]):
-    """A table of parts by name."""
+    """A registry: a read-only mapping from names to parts."""
 
     def __init__(self, kind: str, group: str, own: Mapping[str, str], companion: str = "") -> None:
-        """Make a table.
+        """Make a registry.
 
         Args:
-            kind: The noun for a part in messages.
-            group: The entry point group.
-            own: Name → `module:attribute`, for parts of this distribution. They are not entry
-                points, because a zip that Spark sends to its workers has none.
-            companion: The `module:attribute` of a further mapping like `own`, in a package that
-                may be missing.
+            kind: The noun for a part in error messages.
+            group: The entry point group in which other packages declare parts.
+            own: Maps names to `module:attribute`, for this distribution's parts. They are not entry
+                points, because the zip that Spark sends to its workers has none.
+            companion: The `module:attribute` of a second mapping like `own`, in a package that may
+                be missing.
         """
         self.kind = kind
         self.group = group
@@ -54,7 +54,7 @@ class Doors(Mapping[str, T]):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield all names, this distribution's first."""
+        """Yield all names, first those in this distribution."""
         own = self.own()
         yield from own
         yield from sorted({point.name for point in entry_points(group=self.group)} - set(own))
@@ -64,14 +64,13 @@ class Doors(Mapping[str, T]):
         return sum(1 for _ in self)
 
     def own(self) -> Mapping[str, str]:
-        """Return the parts of this distribution: name → `module:attribute`."""
+        """Return a mapping from names to `module:attribute`, for this distribution's parts."""
         return {**self._own, **_find_companion(self._companion)} if self._companion else self._own
 
 
 @cache
 def _find_companion(place: str) -> Mapping[str, str]:
-    """Return the mapping in a package of this distribution, or an empty one if the package is
-    missing."""
+    """Return the mapping at `place`, or an empty mapping if its package is missing."""
     if find_spec(place.partition(".")[0]) is None:
         return {}
     found: Mapping[str, str] = resolve_name(place)

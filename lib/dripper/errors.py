@@ -1,17 +1,17 @@
-"""The complete list of errors: exceptions for users, and codes for rows.
+"""Defines all errors: exceptions that end a command, and error codes for rows.
 
 A :class:`UsageError` ends a command: the user has to change a flag, a setting, a file or the
 machine, and the message says which. A :class:`BusyError` ends a run that has to wait for another
 run. A :class:`DifferenceError` ends a run if the rows in the tables do not match the ledger's
 counts. A :class:`PageError` never ends a run: it becomes the `error_code` and `error_detail` of one
-row. This module imports nothing from the package, so that every layer may import it.
+row. This module imports nothing from the package, so that every layer can import it.
 """
 
 from enum import StrEnum
 
 
 class ErrorCode(StrEnum):
-    """The reasons why a page has no extraction, as values of the column `error_code`."""
+    """Reasons why a page has no extraction: the values of the column `error_code`."""
 
     EMPTY_PAGE = "empty_page"
     """The response body has no visible text, or only a notice."""
@@ -24,13 +24,13 @@ class ErrorCode(StrEnum):
     """The body cannot be decompressed or un-chunked at all (a broken gzip stream, an unknown
     content coding)."""
     NOT_HTML = "not_html"
-    """A page without an HTTP header that is not HTML: a PDF, an image, JSON, a feed, noise. (In
-    archives, records that are not HTML are skipped.)"""
+    """The page came without an HTTP header, and is not HTML but a PDF, an image, JSON, a feed or
+    noise. (In archives, records that are not HTML are skipped.)"""
     PARSE_FAILED = "parse_failed"
     """The parser gave up on the page."""
     TIME_LIMIT = "time_limit"
-    """The page used more CPU seconds than `limits.page_cpu_seconds`, or more than 15 times as many
-    seconds of wall time."""
+    """The page took more CPU time than `limits.page_cpu_seconds`, or more wall time than 15 times
+    that limit."""
     MEMORY_LIMIT = "memory_limit"
     """The page needed more memory than `limits.page_memory_bytes`."""
     CRASHED = "crashed"
@@ -45,17 +45,17 @@ class ErrorCode(StrEnum):
 
 
 class FileErrorKind(StrEnum):
-    """The reasons why an archive file was not read to its end, as values of
-    `FileReport.error_kind`.
+    """Reasons why an archive file was not read to its end: the values of `FileReport.error_kind`.
 
-    The reasons in `LASTING` are permanent. A file that failed for another reason may be read by the
-    next run.
+    The reasons in `LASTING` are permanent. After any other error, the next run may be able to read
+    the file.
     """
 
     GONE = "gone"
     """There is no such file, object, bucket or page."""
     NO_FILE = "no_file"
-    """It is not a file, but a folder, a FIFO, a socket, a device, or a loop of symbolic links."""
+    """The path is not a file but a folder, a FIFO, a socket, a device, or a loop of symbolic
+    links."""
     DENIED = "denied"
     """Access was refused, or no credentials were found. Somebody has to grant access."""
     EXPIRED = "expired"
@@ -63,7 +63,7 @@ class FileErrorKind(StrEnum):
     CHANGED = "changed"
     """The file was replaced while it was being read."""
     UNREACHABLE = "unreachable"
-    """After all attempts, the server still gave no answer, was busy, or broke the connection."""
+    """After all attempts, the server still did not answer, was busy, or dropped the connection."""
     UNREADABLE = "unreadable"
     """The file cannot be read: the package for its scheme is missing, or the disk fails."""
     INTERNAL = "internal"
@@ -118,8 +118,8 @@ class DifferenceError(Exception):
 
 
 class NoPageError(Exception):
-    """A page to be forgotten is not in the tables. Everything else was done. Ends a command with
-    exit code 5: somebody has to check the spelling of the address."""
+    """The tables do not contain a page that should be deleted. Everything else was done. Ends a
+    command with exit code 5: somebody has to check the spelling of its URL."""
 
 
 class StorageError(Exception):
@@ -128,7 +128,7 @@ class StorageError(Exception):
 
 
 class PageError(Exception):
-    """One page failed. The error is carried as data, and never ends a task.
+    """One page failed. The error becomes data in the page's row, and never ends a task.
 
     >>> str(PageError(ErrorCode.EMPTY_PAGE, "0 visible characters"))
     'empty_page: 0 visible characters'

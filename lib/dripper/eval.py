@@ -1,8 +1,8 @@
-"""Scores one text against the true text by n-grams, from 0 to 1 (higher is better). A failed page
-is scored as empty text.
+"""Scores a text against the ground truth by their common n-grams, from 0 to 1 (higher is better). A
+failed page is scored as empty text.
 
-Each function's docstring says which variant published figures used. This project bases its
-decisions on `rouge_n(..., tokens="words")`.
+The docstrings name the variant behind each published score. This project makes its own decisions
+with `rouge_n(..., tokens="words")`.
 """
 
 import logging
@@ -20,7 +20,7 @@ __all__ = ["Score", "rouge_n"]
 
 WORD = re.compile(r"\w+")
 WHITE_SPACE = re.compile(r"(\r\n|\s)")
-# Han and kana: scripts without spaces, in which a run of word characters is a whole clause.
+# Han and kana are written without spaces, so a run of word characters is a whole clause.
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
@@ -29,9 +29,9 @@ def tokenizer(tokens: str) -> Callable[[str], list[str]]:
 
     "jieba": `jieba.lcut` on the raw string, including white space tokens, as in the Dripper paper's
     code (4.2.2). "split": splits at white space, as in Pulpie's evaluation. "words": lower-case
-    runs of word characters; jieba splits runs with Chinese or Japanese characters further. Only
-    "words" ignores white space and punctuation, which extractors render differently although the
-    content is the same. Raises UsageError for any other name.
+    runs of word characters; jieba splits Chinese and Japanese runs further. Only "words" ignores
+    white space and punctuation, which extractors render differently although the content is the
+    same. Raises UsageError for any other name.
     """
     tokenizers: dict[str, Callable[[str], list[str]]] = {
         "jieba": jieba_tokens,
@@ -47,8 +47,8 @@ def jieba_tokens(text: str) -> list[str]:
     """Split with jieba's default dictionary, like `jieba.lcut(text)`. The joined tokens equal
     `text`.
 
-    jieba never looks across white space, so each word is split only once and cached. This is 20
-    times as fast on several outputs for one page.
+    jieba never looks across white space, so each word is split only once and cached. For several
+    outputs of one page, this is 20 times as fast.
     """
     return [token for piece in WHITE_SPACE.split(text) if piece for token in _jieba_piece(piece)]
 
@@ -113,13 +113,13 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
     n=5).
 
     Edge cases follow the code behind each tokenizer's published scores. "jieba": two blank texts
-    score 1; a text of fewer than n tokens has no n-gram, so it scores 0 even against itself.
+    score 1; a text with fewer than n tokens has no n-gram, so it scores 0 even against itself.
     "split": as "jieba", but two empty texts score 0. "words": two empty texts score 1, and a text
-    of fewer than n words is one n-gram of its own length.
+    with fewer than n words is one n-gram of its own length.
 
     Args:
-        tokens: "jieba", "split" or "words"; see :func:`tokenizer`, which raises UsageError for any
-            other value.
+        tokens: "jieba", "split" or "words" (see :func:`tokenizer`). Any other value raises
+            UsageError.
 
     >>> rouge_n("a b c d e f", "a b c d e", tokens="split").precision
     0.5
@@ -129,8 +129,8 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
 
 @dataclass(frozen=True, slots=True)
 class Ngrams:
-    """The n-grams of a text, kept so that a true text is split once for many predictions. For
-    `empty_is_perfect`, see :func:`rouge_n`."""
+    """The n-grams of a text. Counting them once is enough to score many predictions against the
+    same ground truth. :func:`rouge_n` explains `empty_is_perfect`."""
 
     counts: Counter[tuple[str, ...]]
     total: int

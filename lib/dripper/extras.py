@@ -12,7 +12,6 @@ def import_extra(module: str, needs: str, how: str) -> Any:
     """Import a module from an optional package.
 
     Args:
-        module: The full name of the module.
         needs: The beginning of the message, such as "--table needs".
         how: How to install the package; see `explain_install`.
 
@@ -27,14 +26,14 @@ def import_extra(module: str, needs: str, how: str) -> Any:
 
 @contextmanager
 def needed(what: str, extra: str) -> Iterator[None]:
-    """Explain a missing package; a context manager for imports from an extra.
+    """Explain how to install a missing package. Wrap imports from an extra in this context manager.
 
     Args:
         what: The part that needs the package, for the error message.
         extra: The extra that installs the package.
 
     Raises:
-        MachineError: A package is not installed. The message says how to install the extra.
+        MachineError: A package is not installed.
 
     >>> with needed("this example", "spark"):
     ...     import math
@@ -48,8 +47,8 @@ def needed(what: str, extra: str) -> Iterator[None]:
 
 
 def explain_install(*extras: str) -> str:
-    """Return instructions for installing extras. This package is not on PyPI yet, so they use the
-    project folder or a wheel.
+    """Return instructions for installing extras. This package is not on PyPI yet, so the
+    instructions use the project folder or a wheel.
 
     >>> explain_install("lm")  # doctest: +NORMALIZE_WHITESPACE
     "pip install '.[lm]' in the project's folder, or pip install 'dripper_spark-….whl[lm]' with the

@@ -10,8 +10,8 @@ _TYPED = re.compile(r"(?:unrecognized arguments: |invalid choice: ')([^\s'=]+)")
 
 
 def find_nearest(typed: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the known word that is closest to a mistyped word, or "" if none is close. cutoff: the
-    least similarity, from 0 to 1."""
+    """Return the known word that is closest to a mistyped word, or "" if none is close. `cutoff` is
+    the minimum similarity, from 0 to 1."""
     return next(iter(difflib.get_close_matches(typed, known, n=1, cutoff=cutoff)), "")
 
 

@@ -1,11 +1,12 @@
 """Runs work in a child process with limits, so that a page that hangs, exhausts memory or crashes
-its process causes one error instead of a failed task.
+causes one error instead of a failed task.
 
-Work runs in one reusable forked child under limits that the kernel enforces. Signals cannot
-interrupt lxml: a one-second SIGALRM fired after 30 s inside an XPath. Spark's own idle limit kills
-the worker, and its successor hangs on the same page. CPU time is the limit that matters. Wall
-clocks misfire on busy machines, so the wall limit is generous, and a page that exceeds it is tried
-again.
+The child is forked once and reused, and the kernel enforces its limits. Signals would not be
+enough, because they cannot interrupt lxml: a one-second SIGALRM fired after 30 s inside an XPath.
+Spark's own idle limit kills the worker, but the next worker hangs on the same page.
+
+CPU time is the main limit. Wall clocks misfire on busy machines, so the wall limit is generous, and
+a page that exceeds it gets a second try.
 """
 
 import contextlib
@@ -40,8 +41,8 @@ Result = TypeVar("Result")
 
 _STATM = Path("/proc/self/statm")
 _LOOK_SECONDS = 15
-"""The maximum interval between two checks by a watchdog, so that it ends a process soon after its
-time is up."""
+"""Maximum seconds between two checks by a watchdog, so that a hung process ends soon after its time
+is up."""
 _STDERR = 2
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
@@ -95,9 +96,9 @@ class Guard(Generic[Item, Result]):
     def call(self, item: Item) -> Result:
         """Return `work(item)`.
 
-        Raises PageError with TIME_LIMIT, MEMORY_LIMIT, CRASHED (twice in a row, each in a fresh
-        child), INTERNAL (an exception of `work`), or the PageError or UsageError that `work`
-        raised.
+        Raises PageError with TIME_LIMIT, MEMORY_LIMIT, CRASHED (two children died while processing
+        the item) or INTERNAL (an unexpected exception in `work`). A PageError or UsageError in
+        `work` is passed on.
         """
         self.start(item)
         while (result := self.result()) is Again.AGAIN:
@@ -145,7 +146,7 @@ class Guard(Generic[Item, Result]):
     def _send(self) -> None:
         self._tries += 1
         self._deadline = time.monotonic() + self._limits.wall_seconds
-        # A dead child is noticed when its answer is read.
+        # If the child is dead, `_receive` will notice.
         with contextlib.suppress(ConnectionError):
             self._start_child().send(self._in_hand[0])
 
@@ -193,8 +194,8 @@ class Guard(Generic[Item, Result]):
 
 
 class Watchdog:
-    """Ends this process if its work hangs, so that its parent tries again. A watchdog covers the
-    work between pages, as a `Guard` covers the work on a page.
+    """Ends this process if its work hangs, so that the parent process tries again. A `Guard` covers
+    the work on a page; a watchdog covers the work between pages.
 
     Spark does not notice a worker that waits forever for an engine or in a library.
     (`spark.python.worker.idleTimeoutSeconds` only logs before Spark 4.1, which added
@@ -203,8 +204,8 @@ class Watchdog:
     """
 
     def __init__(self, seconds: float, doing: str) -> None:
-        """End the process after `seconds` without progress. The error message names the activity
-        `doing`."""
+        """End the process after `seconds` without progress. `doing` names the activity in the error
+        message."""
         self._seconds = seconds
         self._doing = doing
         self._since: float | None = None
@@ -232,8 +233,7 @@ class Watchdog:
             faulthandler.cancel_dump_traceback_later()
 
     def rest(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items. Time does not count while an item is being made, because other code
-        makes it."""
+        """Yield the items. The time to make an item does not count, because other code makes it."""
         making = iter(items)
         while True:
             before, self._since = self._since, None
@@ -277,7 +277,7 @@ class Watchdog:
         sys.stderr.flush()
         faulthandler.dump_traceback(file=_STDERR)
         if folder := os.environ.get("PYTHON_FAULTHANDLER_DIR"):
-            # Spark reports the text that a dead worker leaves there to the driver as the reason.
+            # If a worker dies, Spark sends the text in this file to the driver as the reason.
             with contextlib.suppress(OSError):
                 Path(folder, str(os.getpid())).write_text(words)
         for child in multiprocessing.active_children():
@@ -286,7 +286,7 @@ class Watchdog:
 
 
 class _DiedError(PageError):
-    """The child died. `is_final` means that trying again would end the same way."""
+    """The child died. `is_final` means that a second try would end the same way."""
 
     def __init__(self, code: ErrorCode, detail: str, is_final: bool) -> None:
         super().__init__(code, detail)
@@ -298,8 +298,8 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
     parent is killed."""
     parents_end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # With a signal handler inherited from the parent, such as an event loop's, this process would
-    # not end on SIGTERM, and the parent would wait for it.
+    # A signal handler inherited from the parent, such as an event loop's, would keep this process
+    # alive after SIGTERM, and the parent would wait for it.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with contextlib.suppress(OSError):
         _OOM_SCORE.write_text("1000")
@@ -335,7 +335,7 @@ def _limit(kind: int, soft: int) -> None:
     hard = _read_hard_limit(kind)
     if hard is None:
         resource.setrlimit(kind, (soft, resource.RLIM_INFINITY))
-    else:  # below a hard limit on CPU time, because the kernel kills there without a reason
+    else:  # stay below a hard CPU limit, because the kernel kills there without a reason
         resource.setrlimit(kind, (min(soft, max(1, hard - (kind == resource.RLIMIT_CPU))), hard))
 
 

@@ -1,8 +1,8 @@
-"""Parses places as users write them: a local path, a storage address or a catalog schema. All flags
-and settings follow these rules.
+"""Parses the locations that users write in flags and settings: local paths, storage addresses and
+catalog schemas.
 
-An ambiguous place is refused, and the message gives both unambiguous spellings. Text that looks
-like an address never becomes a local folder, because the data would be lost with the machine.
+An ambiguous location raises InputError with both unambiguous spellings. Text that looks like an
+address never becomes a local folder, because the data would be lost with the machine.
 """
 
 import os
@@ -22,7 +22,7 @@ _STORES = frozenset(
         *("oss", "oci", "cos", "cosn", "obs", "sftp", "ftp", "webhdfs", "memory"),
     )
 )
-"""Schemes with a bucket, container or server after two slashes."""
+"""Schemes that need a bucket, container or server after two slashes."""
 _ROOTED = frozenset({"hdfs", "viewfs"})
 """Hadoop's schemes. An address without a server means the server in Hadoop's configuration."""
 _FILES = frozenset({"file", "dbfs"})
@@ -32,12 +32,13 @@ _NAME = r"(?=[\w-]*[^\W\d])\w[\w-]*"
 _QUOTED = r"`(?:[^`]|``)+`"
 _SCHEMA = re.compile(rf"({_QUOTED}|{_NAME})\.({_QUOTED}|{_NAME})")
 """Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which need quotes in
-SQL. An unquoted name with only digits is taken for part of a version (`out-1.0`, a folder)."""
+SQL. An unquoted name that has only digits is not accepted, because `out-1.0` is more likely a
+folder."""
 _TABLE = re.compile(rf"{_NAME}(?:\.{_NAME}){{2,}}")
 
 
 class Place(NamedTuple):
-    """A place that the user named: a path, an address or a catalog schema."""
+    """A location that the user gave: a path, an address or a catalog schema."""
 
     kind: Literal["path", "address", "catalog"]
     text: str
@@ -47,15 +48,15 @@ class Place(NamedTuple):
 
 
 def output_place(name: str, typed: str, *, catalogs: bool = False) -> Place:
-    """Return the place for a job's output, which Spark writes and reads.
+    """Parse the location of a job's output.
 
     Args:
-        name: The flag, for messages.
-        typed: The place as the user wrote it.
-        catalogs: Whether the place may be a catalog schema.
+        name: The flag, for error messages.
+        typed: The location as the user wrote it.
+        catalogs: Whether the location may be a catalog schema.
 
     Raises:
-        InputError: The place is invalid or ambiguous.
+        InputError: The location is invalid or ambiguous.
 
     >>> output_place("--output", "S3A://bucket/out/").text
     's3a://bucket/out'
@@ -84,15 +85,15 @@ def output_place(name: str, typed: str, *, catalogs: bool = False) -> Place:
 
 
 def local_place(name: str, typed: str, *, writes: bool = False) -> Path:
-    """Return the path of a file or folder that must be on this machine.
+    """Parse the path of a file or folder that must be on this machine.
 
     Args:
-        name: The flag, for messages.
-        typed: The place as the user wrote it.
+        name: The flag, for error messages.
+        typed: The location as the user wrote it.
         writes: Whether the file or folder will be created if it does not exist.
 
     Raises:
-        InputError: The place is an address on another storage.
+        InputError: The location is on another storage.
 
     >>> local_place("--conf", "file:///etc/a.yml"), local_place("--conf", "dbfs:/conf/a.yml")
     (PosixPath('/etc/a.yml'), PosixPath('/dbfs/conf/a.yml'))
@@ -117,12 +118,12 @@ def local_place(name: str, typed: str, *, writes: bool = False) -> Path:
 
 
 def archive_place(name: str, typed: str) -> str:
-    """Return the path, pattern or address for opening an archive, with its scheme in lower case and
-    `~` expanded.
+    """Parse the path, pattern or address of an archive. The scheme is lower-cased, and `~` is
+    expanded.
 
     Args:
-        name: The flag, for messages.
-        typed: The place as the user wrote it.
+        name: The flag, for error messages.
+        typed: The location as the user wrote it.
 
     Raises:
         InputError: The address is misspelled.
@@ -135,8 +136,7 @@ def archive_place(name: str, typed: str) -> str:
         return _expand_home(name, typed)
     scheme = match["scheme"].lower()
     if scheme not in _SCHEMES:
-        # Only opening the archive shows whether fsspec knows the scheme. A file name may contain a
-        # colon, too.
+        # Either the file name contains a colon, or only fsspec knows the scheme.
         return typed
     address = _parse_address(name, typed)
     return f"{scheme}:{typed.partition(':')[2]}" if scheme in _FILES else address or typed
@@ -157,8 +157,8 @@ def _clean(name: str, typed: str) -> str:
 
 
 def _parse_address(name: str, text: str) -> str | None:
-    """Return the address in its canonical spelling (a path for `file:`), or None if it has no
-    scheme. Raises InputError if it is misspelled."""
+    """Return an address in its canonical spelling (a path for `file:`), or None for text without a
+    scheme. Raises InputError for a misspelled address."""
     match = _SCHEME.fullmatch(text)
     if match is None:
         return None
@@ -191,8 +191,7 @@ def _parse_file_address(name: str, text: str, scheme: str, slashes: int, rest: s
 
 
 def _resolve_on_machine(name: str, text: str, path: str) -> Place:
-    """Return a path, or its `dbfs:` address on Databricks, where paths mean Databricks' own
-    storage."""
+    """Return a path. On Databricks, a path in Databricks' own storage becomes a `dbfs:` address."""
     on_databricks = any(os.environ.get(key) for key in ("DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE"))
     if path.startswith("dbfs:/"):
         if on_databricks:
@@ -246,7 +245,7 @@ def _parse_schema(name: str, text: str) -> Place | None:
 
 
 def _expand_home(name: str, text: str) -> str:
-    """Return a path with `~` expanded to the home folder."""
+    """Expand `~` to the home folder."""
     if not text.startswith("~"):
         return text
     home = os.path.expanduser(text)  # noqa: PTH111, Path's raises if there is no such user

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 COMMIT_FILE = Path(__file__).with_name("commit.txt")
-"""A file that `setup.py` writes into a wheel, with the commit and date from `describe_commit`."""
+"""The file in a wheel to which `setup.py` writes the result of `describe_commit`."""
 
 
 def describe_release() -> str:
@@ -32,7 +32,7 @@ def find_commit() -> str:
 def describe_commit(folder: Path) -> str:
     """Return the Git commit and date of a folder in this project, or "" if Git does not track it.
 
-    A package installed below another project's folder is not tracked there.
+    Git does not track a package that is installed below another project's folder.
     """
     git = ["git", "-C", str(folder)]
     try:

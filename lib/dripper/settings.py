@@ -1,5 +1,5 @@
-"""Typed settings with defaults, in sections. Each invalid value yields an error message of one
-sentence. `dripper.labels.config` reads the settings from files and flags.
+"""Defines all settings, in sections, with types and defaults. Each invalid value gives an error
+message of one sentence. `dripper.labels.config` reads the settings from files and flags.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,16 +24,17 @@ class S3Settings(Section):
     """Access to `s3://` (and http) paths. Credentials come from boto3's usual sources."""
 
     endpoint_url: str | None = None
-    """The address of a non-Amazon S3 service, for instance `http://127.0.0.1:9000`."""
+    """The URL of an S3 service other than Amazon's, for instance `http://127.0.0.1:9000`."""
     region: str | None = None
     """None: the region that boto3 finds."""
     anonymous: bool = False
-    """Send unsigned requests: for public buckets, without credentials."""
+    """Whether to send unsigned requests, for public buckets."""
     requester_pays: bool = False
-    """For requester-pays buckets: agree to be charged for requests and bytes."""
+    """Whether you agree to pay for requests and bytes, as requester-pays buckets demand."""
     max_attempts: int = Field(default=10, ge=1)
-    """Maximum attempts per request, and maximum consecutive attempts to resume a dropped connection
-    without receiving a byte. botocore's default of 5 gave up under Common Crawl's SlowDown."""
+    """Maximum attempts per request. Also the maximum number of attempts in a row to resume a
+    dropped connection, if none of them receives a byte. botocore's default of 5 was too few for
+    Common Crawl's SlowDown answers."""
     timeout_seconds: float = Field(default=60.0, gt=0)
     """Timeout in seconds for one connect or read."""
 
@@ -42,18 +43,18 @@ class ReadSettings(Section):
     """Reading archives. docs/storages.md lists further limits."""
 
     page_bytes: int = Field(default=32 * MIB, ge=1024)
-    """A page with a larger decompressed body becomes an error row. A reader's memory is also
-    limited, to about four times this value. Common Crawl truncates pages at 1 MiB (5 MiB since
-    2025). Parsing a 32 MiB page takes about 400 MB."""
+    """Maximum size of a page's decompressed body. A larger page becomes an error row. A reader's
+    memory is limited to about four times this size. Common Crawl truncates pages at 1 MiB (5 MiB
+    since 2025). Parsing a 32 MiB page takes about 400 MB."""
     statuses: tuple[Annotated[str, Field(pattern=r"^[1-9](xx|\d\d)$")], ...] = ("2xx",)
-    """HTTP statuses of responses to keep as pages, such as "2xx" or "404". Other responses are
+    """HTTP statuses of the responses that are pages, such as "2xx" or "404". Other responses are
     skipped and counted. A response without a status is a page."""
     list_prefix: str = ""
     """Prefix for the relative lines of an @list, for instance `s3://commoncrawl/` for Common
     Crawl's warc.paths.gz."""
     crawl: str = ""
-    """The crawl's name for the column `crawl`. If empty, the name comes from the archive's address
-    if it follows Common Crawl's layout. The name is not read from the archives, because only the
+    """The crawl's name for the column `crawl`. If empty, the name is taken from archive addresses
+    that follow Common Crawl's layout. The name is not read from the archives, because only the
     warcinfo record at the start of a file has it, and files are read in parts."""
     s3: S3Settings = S3Settings()
 
@@ -63,26 +64,27 @@ class ReadSettings(Section):
 
 
 class LimitSettings(Section):
-    """Limits for one page. A page that exceeds a limit becomes an error row. Lower hard limits set
-    by the system (ulimit -H) apply."""
+    """Limits for one page. A page that exceeds a limit becomes an error row. The system's hard
+    limits (ulimit -H) apply if they are lower."""
 
     page_cpu_seconds: int = Field(default=20, ge=1)
-    """CPU seconds, so that a busy machine does not matter. The slowest real page took under 2 s. A
-    page that sleeps is stopped after 15 times as much wall time."""
+    """Maximum CPU seconds. Unlike wall time, they do not depend on how busy the machine is. The
+    slowest real page took under 2 s. A page that sleeps is stopped after 15 times as many seconds
+    of wall time."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
-    """Bytes of address space that a page process may use beyond its size at the start."""
+    """Maximum bytes of address space that a page process may add to its size at the start."""
 
     @property
     def page_wall_seconds(self) -> int:
-        """The limit on a page's wall time, for pages that sleep. It is far above the CPU limit,
-        because wall clocks misfired on good pages on busy machines."""
+        """The limit on a page's wall time, for pages that sleep. On busy machines, a limit closer
+        to the CPU limit stopped good pages."""
         return 15 * self.page_cpu_seconds
 
     @property
     def stall_seconds(self) -> int:
-        """Seconds without progress after which a worker that reads or extracts ends itself, so that
-        Spark tries its task again. The limit leaves time for two tries of a page, or ten one-minute
-        tries of a storage."""
+        """Seconds without progress after which a reading or extracting worker ends itself, so that
+        Spark retries the task. This is enough for two tries of a page, or for ten one-minute tries
+        of a storage request."""
         return max(1800, 3 * self.page_wall_seconds)
 
 
@@ -97,19 +99,20 @@ class LabelerSettings(Section):
     """Confidence (the F1 that the labeler expects) below which the next labeler of a chain gets a
     page. null: 0.85 if the chain ends with `reader`, which is cheap, else 0.7."""
     escalate_share: float | None = Field(default=None, gt=0, le=1)
-    """The share of a batch's pages, the least certain first, to send to the next labeler. Replaces
-    `escalate_below`, and works only in a staged run with a chain of two."""
+    """The fraction of a batch's pages to send to the next labeler, the least certain pages first.
+    Replaces `escalate_below`. Works only in a staged run with a chain of two labelers."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
-    """The extraction of a page without usable labels or any main block: by the labeler `cpu`, by
-    Trafilatura, every block, or empty. auto: `cpu` for the labeler `lm`, every block for `cpu`,
-    Trafilatura for the others."""
+    """The fallback for a page that has no usable labels, or no main block. cpu: the labeler `cpu`
+    decides. trafilatura: Trafilatura decides. body: every block. empty: no block. auto: cpu for the
+    labeler `lm`, body for `cpu`, trafilatura for all others."""
     staged: bool | None = None
-    """Whether pages are labelled in a separate stage, between tables (pages, blocks, labels), or in
-    one pass. null: the labeler's default. `lm` uses a stage, because it needs GPUs."""
+    """Whether to label pages in a separate stage, which reads and writes tables (pages, blocks,
+    labels), instead of in one pass. null: the labeler's default. `lm` uses a stage, because it
+    needs GPUs."""
 
 
 class LabelsSettings(Section):
-    """Settings for individual labelers, each in a section with the labeler's name.
+    """Settings of the labelers. Each section has the name of a labeler.
 
     The class of a section comes from the labeler's entry (`dripper.labels.entry`).
     `dripper.labels.config` checks the sections when it reads settings.
@@ -118,22 +121,22 @@ class LabelsSettings(Section):
     model_config = ConfigDict(extra="allow")
 
     def options(self, name: str) -> dict[str, Any]:
-        """Return the section of the labeler `name` as options for `dripper.labels.load`, empty if
-        nothing is set."""
+        """Return the section of the labeler `name` as options for `dripper.labels.load`. They are
+        empty if nothing is set."""
         section = (self.model_extra or {}).get(name, {})
         return section.model_dump() if isinstance(section, BaseModel) else dict(section)
 
 
 class HtmlSettings(Section):
-    """The form of main HTML. Unless noted, only for the profiles `dripper` and `paper`; the
-    profiles `mineru-…` ignore these settings."""
+    """The form of the main HTML. The profiles `mineru-…` ignore these settings, except where
+    noted."""
 
     inert: bool = True
     """Whether main HTML is made inert: no event handlers, no script URIs, no elements that run or
     load code."""
     absolute_links: bool = True
-    """Whether to make relative addresses of links, images and other media absolute, using the
-    page's address and `<base href>`. For Markdown, this applies to every profile."""
+    """Whether to make relative URLs of links, images and other media absolute, with the page's URL
+    and `<base href>`. In Markdown, this applies to every profile."""
     keep: tuple[str, ...] = ()
     """CSS selectors, such as [".recipe", "#opening-hours"], for sites that you know. Blocks inside
     or around matching elements are main content, whatever the labeler decides. Works in every
@@ -156,7 +159,7 @@ class MarkdownSettings(Section):
     """Whether the Markdown begins with the page's title as a heading, if the main content lacks
     it."""
     links: Literal["keep", "text"] = "keep"
-    """text: without addresses."""
+    """text: keep only the text of links."""
     images: Literal["keep", "drop"] = "keep"
     tables: Literal["keep", "text"] = "keep"
     """text: only a table's cells, one after another."""
@@ -166,8 +169,7 @@ class BatchSettings(Section):
     """The grouping of WARC files into batches. A batch is committed, or redone, as a whole."""
 
     files: int = Field(default=1000, ge=1)
-    """Maximum number of files in a batch. It limits the size of the reports to the driver (1 kB
-    each)."""
+    """Maximum number of files in a batch. The driver receives a report of 1 kB for each file."""
 
 
 class OutputSettings(Section):
@@ -192,25 +194,25 @@ class StageSettings(Section):
     """The script on the executors' machines that lists their GPUs, if the cluster does not provide
     one."""
     executor_cores: int = Field(default=4, ge=1)
-    """Cores per executor in that profile. One engine runs on each executor."""
+    """Cores per executor in the resource profile. One engine runs on each executor."""
     executor_memory: str = "8g"
     """Memory for the executor's JVM, which only passes rows on."""
     executor_memory_overhead: str = "16g"
     """Memory for the executor's Python worker, which loads the engine's weights on their way to the
     GPU."""
     commit_pages: int = Field(default=20_000, ge=1)
-    """Pages per engine between two commits of a batch's labels. If the driver is lost, so is this
-    work: 80 minutes on an L4 at 4 pages per second. Before each commit, all engines wait for the
-    slowest. A task has a tenth of these pages, which is the work lost with an executor."""
+    """Pages per engine between two commits of a batch's labels. Losing the driver loses this work:
+    80 minutes on an L4 at 4 pages per second. Losing an executor loses one task, a tenth of these
+    pages. Before each commit, all engines wait for the slowest."""
 
 
 class LayoutSettings(Section):
-    """Transferring labels between pages with the same layout (docs/layouts.md). Only in jobs,
-    because it needs several pages from a host."""
+    """The transfer of labels between pages with the same layout (docs/layouts.md). Works only in
+    jobs, because it needs several pages from one host."""
 
     enabled: bool = False
     """Whether the second labeler in a chain labels only a few pages per layout, and its labels are
-    transferred to the layout's other pages. The run is then staged."""
+    transferred to the layout's other pages. This makes the run staged."""
 
 
 class DeviceSettings(Section):
@@ -231,7 +233,8 @@ class CostSettings(Section):
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
     }
     """Devices by name. The defaults are prices and measurements of Dripper by the Pulpie authors
-    (500 Common Crawl pages, token by token). Replace the speed with the speed of your first run."""
+    (500 Common Crawl pages, token by token). After your first run, enter the speed that you
+    measured."""
 
 
 class SparkSettings(Section):
@@ -258,7 +261,7 @@ class SparkSettings(Section):
 
 Output = Literal["main_html", "markdown", "images", "posts", "metadata", "schema_org"]
 ALL_OUTPUTS: tuple[Output, ...] = get_args(Output)
-"""The parts of an extraction that are optional."""
+"""The optional parts of an extraction."""
 OUTPUTS = ALL_OUTPUTS[:-1]
 """The parts that are made by default."""
 
@@ -336,13 +339,11 @@ def validate(
     """Return the section with `values`, and defaults for the rest.
 
     Args:
-        section: The section's class.
-        values: The values by name.
         prefix: The prefix of the section's full keys, with the dot.
-        list_keys: Returns all valid keys, if there are more than the section's own.
+        list_keys: Returns all valid keys, if they are more than the section's own.
 
     Raises:
-        SettingsError: A value is invalid. The message has one sentence for each such value.
+        SettingsError: A value is invalid. The message has one sentence for each invalid value.
     """
     try:
         return section.model_validate(values)

@@ -1,4 +1,4 @@
-"""The shared style sheet and the content security policy of single-file HTML documents, which need
+"""Builds the style sheet and the content security policy of single-file HTML documents. These need
 no network."""
 
 import base64
@@ -8,7 +8,7 @@ from importlib.resources import files
 
 
 def style_of(package: str, names: Sequence[str]) -> str:
-    """Return a document's style sheet: the shared styles, then its own.
+    """Return a document's style sheet: the shared styles, then the document's own.
 
     Args:
         names: Asset files in `package`.
@@ -23,8 +23,8 @@ def asset(package: str, name: str) -> str:
 
 
 def policy(style: str, script: str = "") -> str:
-    """Return a content security policy that allows only the document's own style and script, by
-    their hashes."""
+    """Return a content security policy that allows only this style and this script, by their
+    hashes."""
     scripts = f"script-src '{_hash(script)}'; " if script else ""
     return f"default-src 'none'; style-src '{_hash(style)}'; {scripts}base-uri 'none'; form-action 'none'"
 

@@ -1,10 +1,10 @@
-"""Shared code for adapters to other pipelines: choosing a document's text and metadata from an
-extraction.
+"""Selects a document's text and metadata from an extraction, for the adapters to other libraries.
 
 Pipeline steps are in `dripper.adapters.datatrove`, `dripper.adapters.nemo_curator` and
 `dripper.adapters.ray_data`. The modules `langchain`, `llama_index` and `haystack` load documents,
-and `scrapy` has an item pipeline. Each module needs the package that it is named after, from the
-extra `datatrove`, `nemo`, `ray`, `langchain`, `llama-index`, `haystack` or `scrapy`.
+and `scrapy` has an item pipeline. Each module needs the package in its name. The extras
+`datatrove`, `nemo`, `ray`, `langchain`, `llama-index`, `haystack` and `scrapy` install these
+packages.
 """
 
 import logging
@@ -49,7 +49,7 @@ class PageStep:
         return select_text(extraction, self.form)
 
     def select_or_warn(self, extraction: Extraction, place: str) -> str:
-        """Like `select`, but log a warning if the page has no main content."""
+        """Return the main content like `select`, and log a warning if the page has none."""
         text = self.select(extraction)
         if not text:
             logger.warning("%s has no content (%s)", place, extraction.error_code)
@@ -68,7 +68,7 @@ def select_text(extraction: Extraction, form: Form) -> str:
 
 
 def collect_metadata(extraction: Extraction) -> dict[str, Any]:
-    """Return the metadata that a pipeline keeps with the text, without missing values."""
+    """Return the metadata for a document, without missing values."""
     values = {
         "title": extraction.title or None,
         "language": extraction.language,

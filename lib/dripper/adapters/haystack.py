@@ -64,8 +64,8 @@ class DripperConverter(PageStep):
         sources: list[str | Path | ByteStream],
         meta: dict[str, Any] | list[dict[str, Any]] | None = None,
     ) -> dict[str, list[Document]]:
-        """Return documents for the sources that have main content, and log a warning for each of
-        the others. Relative links are resolved against the `url` in a source's metadata."""
+        """Return documents for the sources that have main content, and log a warning for every
+        other source. Relative links are resolved against the `url` in a source's metadata."""
         pages, metadata = list[tuple[bytes, str | None]](), list[dict[str, Any]]()
         for source, its_meta in zip(sources, normalize_metadata(meta, len(sources)), strict=True):
             try:

@@ -1,5 +1,5 @@
-"""Loads pages from files, folders, archives and tables, and extracts them for other libraries'
-document classes.
+"""Extracts pages from files, folders, archives and tables, for the document classes of other
+libraries.
 """
 
 import logging
@@ -39,8 +39,7 @@ class PageLoader(PageStep):
         form: `markdown`, `text` or `main_html`.
         labeler, settings, options: As in `dripper.extract`.
         jobs: The number of processes; by default one per processor.
-        url_prefix: Prepended to a file's path, relative to the given folder, to form its page's
-            URL.
+        url_prefix: A page's URL is this prefix plus the file's path relative to the given folder.
 
     Raises:
         UsageError: An input, the form, the labeler or a setting is invalid.
@@ -64,8 +63,8 @@ class PageLoader(PageStep):
         self._options = PageOptions(url_prefix)
 
     def load(self) -> Iterator[Loaded]:
-        """Yield each page with main content, in order. Log a warning for each page without main
-        content and each file that cannot be read."""
+        """Yield each page with main content, in order. Log a warning for every other page, and for
+        each file that cannot be read."""
         work, counts = shared_extractor(self.settings).extract_record, InputCounts()
         records = read_pages(self._files, self.settings.reading, (), counts, self._options)
         for record, outcome in map_in_order(work, records, GuardLimits.of(self.settings.limits), self._jobs):

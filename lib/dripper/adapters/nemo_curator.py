@@ -2,22 +2,22 @@
 
     pipeline.add_stage(DripperPages(labeler="cpu,lm", model="…", gpus=1))
 
-splits pages on CPUs, labels the pages that `cpu` is unsure of in batches on GPUs, and finishes
+This stage splits pages on CPUs, labels the pages that `cpu` is unsure of on GPUs, and finishes all
 pages on CPUs. Every page remains a row; a page that fails has an `error_code`.
 
     CommonCrawlDownloadExtractStage(…, html_extraction=DripperAlgorithm())
 
-replaces Curator's jusText. Curator still detects the language first, and drops pages in languages
-for which it has no stop words.
+This algorithm replaces Curator's jusText. Curator still detects the language first, and drops pages
+in languages for which it has no stop words.
 
     DocumentDownloadExtractStage(…, iterator=CommonCrawlWarcIterator(),
                                  extractor=DripperExtractor())
 
-replaces the whole `CommonCrawlHTMLExtractor`. It accepts every language, uses the page's address,
-and reports why a page has no content.
+This extractor replaces the whole `CommonCrawlHTMLExtractor`. It accepts every language, uses the
+page's URL, and reports why a page has no content.
 
-All of these run in Curator's own processes, which have threads and so cannot safely be forked. The
-HTML parser's limits apply, but the limits on CPU time and memory do not.
+All three run in Curator's own processes. These processes have threads, so it is not safe to fork
+them: the HTML parser's limits apply, but not the limits on CPU time and memory.
 """
 
 import re
@@ -56,13 +56,13 @@ class DripperAlgorithm(PageStep, HTMLExtractorAlgorithm):  # type: ignore[misc]
 
 
 class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
-    """Extracts the main content (`text`) of a record with a page's bytes (`content`).
+    """Extracts the main content of a record: reads the page in `content`, and writes `text`.
 
     Args:
         form: `markdown`, `text` or `main_html`.
         labeler, settings, options: As in `dripper.extract`.
-        keep_failed: Keep pages without main content as records without text, with the reason in
-            `error_code`. By default these pages are dropped, as in Curator's own extractors.
+        keep_failed: Whether to keep pages without main content, as records with an `error_code` and
+            no text. By default these pages are dropped, as in Curator's own extractors.
 
     Raises:
         UsageError: The form, the labeler or a setting is invalid.
@@ -119,10 +119,10 @@ class DripperPages(CompositeStage[DocumentBatch, DocumentBatch]):  # type: ignor
             labeler runs in the first stage, and `labeler.escalate_below` decides which pages go to
             the next labeler.
         form: The field of an extraction that becomes `text`: `markdown`, `text` or `main_html`.
-        content, url: The columns with the pages (bytes or text) and with their addresses.
+        content, url: The columns with the pages (bytes or text) and their URLs.
         gpus: GPUs per engine; None means one if the labeler runs on GPUs.
         batches: Document batches that an engine gets at a time.
-        loader: Loads an engine's labeler, instead of the registry.
+        loader: Loads an engine's labeler in place of the registry.
 
     Raises:
         UsageError: The form, the labeler or a setting is invalid.

@@ -3,11 +3,11 @@
     pages = ray.data.read_parquet("pages/")  # columns content (HTML) and url
     extract_dataset(pages, "cpu,lm", model="…", concurrency=4).write_parquet("extracted/")
 
-CPU tasks split the pages, a pool of actors with a GPU each labels them in batches, and CPU tasks
-finish them. Every page remains a row; a page that fails has an `error_code`.
+CPU tasks split the pages, actors with one GPU each label them in batches, and CPU tasks finish
+them. Every page remains a row; a page that fails has an `error_code`.
 
-Ray's workers have threads and so cannot safely be forked. The HTML parser's limits apply, but the
-limits on CPU time and memory do not.
+Ray's workers have threads, so it is not safe to fork them: the HTML parser's limits apply, but not
+the limits on CPU time and memory.
 """
 
 from collections.abc import Mapping
@@ -38,21 +38,21 @@ def extract_dataset(
     loader: Loader = load_labeler,
     **options: Any,
 ) -> Dataset:
-    """Return a dataset of the pages' other columns and the columns in
-    `dripper.adapters.steps.EXTRACTED`. By default Ray Data does not preserve the row order.
+    """Replace the column `content` by the columns in `dripper.adapters.steps.EXTRACTED`. By
+    default, Ray Data does not preserve the row order.
 
     Args:
         labeler, settings, options: As in `dripper.extract`. In a chain, such as `cpu,lm`, the first
             labeler runs in the tasks that split pages, and `labeler.escalate_below` decides which
             pages go to the engines.
         form: The field of an extraction that becomes `text`: `markdown`, `text` or `main_html`.
-        content, url: The columns with the pages (bytes or text) and with their addresses.
-        concurrency: The number of engines, or its minimum and maximum. Engines start only for a
-            labeler that runs in its own stage, such as `lm` or `encoder`.
+        content, url: The columns with the pages (bytes or text) and their URLs.
+        concurrency: The number of engines, or the minimum and maximum number. Engines start only
+            for a labeler that runs in its own stage, such as `lm` or `encoder`.
         num_gpus: GPUs per engine; None means one if the labeler runs on GPUs.
-        batch_pages: Pages that an actor gets at a time. The actor divides them into engine batches
+        batch_pages: Pages that an actor gets at a time. The actor splits them into engine batches
             of at most 256 pages and about a million tokens.
-        loader: Loads an engine's labeler, instead of the registry.
+        loader: Loads an engine's labeler in place of the registry.
 
     Raises:
         UsageError: The form, the labeler or a setting is invalid.

@@ -1,9 +1,9 @@
-"""Adds the main content of a page to the items of a Scrapy spider.
+"""Adds the main content of pages to the items of a Scrapy spider.
 
     ITEM_PIPELINES = {"dripper.adapters.scrapy.DripperPipeline": 300}
     DRIPPER = {"labels.cpu.comments": "include"}  # settings of dripper, if any
 
-An item with a page in `html` (such as `response.body`) and the page's address in `url` gets
+An item with a page in `html` (such as `response.body`) and the page's URL in `url` gets
 `markdown`, `title`, `language` and more. If the page has no content, its item is kept, with the
 reason in `error_code`.
 """

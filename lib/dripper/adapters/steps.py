@@ -2,8 +2,8 @@
 at the same time. CPUs split the pages, an engine labels the blocks, and CPUs finish the pages.
 
 Between the steps, the columns that describe a page have names that begin with `dripper_`. No page
-is lost: a page that fails has an `error_code`. The workers have threads and so cannot safely be
-forked. The HTML parser's limits apply, but the limits on CPU time and memory do not.
+is lost: a page that fails has an `error_code`. The workers have threads, so it is not safe to fork
+them: the HTML parser's limits apply, but not the limits on CPU time and memory.
 """
 
 import json
@@ -66,14 +66,15 @@ EXTRACTED: Sequence[pa.Field] = (
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
-    """The plan for extracting page tables. All steps and workers share the same value."""
+    """The settings of an extraction, which all steps and workers share."""
 
     settings: Settings
     form: Form = "markdown"
     content: str = "content"
     """The column with the pages, as bytes or text."""
     url: str = "url"
-    """The column with the pages' addresses, used to resolve relative links. It may be absent."""
+    """The column with the pages' URLs, against which relative links are resolved. The column may be
+    absent."""
     loader: Loader = load_labeler
 
     @classmethod
@@ -84,7 +85,8 @@ class PagePlan:
         options: Mapping[str, Any],
         **named: Any,
     ) -> "PagePlan":
-        """Return a plan that passed all checks that need no GPU. Raises UsageError.
+        """Make a plan, after checking everything that can be checked without a GPU. Raises
+        UsageError.
 
         Args:
             labeler, settings, options: As in `dripper.extract`.
@@ -123,15 +125,15 @@ class PagePlan:
         return self.settings.model_copy(update={"labeler": self._last})
 
     def start_engine(self) -> Engine:
-        """Return the engine for a second-step worker."""
+        """Start the engine for a worker of the labelling step."""
         settings = self._in_engine
         os.environ.update(environment(settings))
         return Engine(lambda: self.loader(settings))
 
 
 def preprocess_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
-    """Return the pages split into blocks, without the column `plan.content`. Raises InputError if
-    this column is missing."""
+    """Split the pages into blocks, and drop the column `plan.content`. Raises InputError if this
+    column is missing."""
     if plan.content not in pages.column_names:
         raise InputError(f"pages have no column {plan.content!r}; there are {', '.join(pages.column_names) or 'none'}")
     preprocessing = _preprocessing(plan.settings.model_dump_json())
@@ -144,8 +146,8 @@ def preprocess_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
 
 
 def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
-    """Label the prepared pages that need labels. Raises EngineError if the engine cannot label any
-    page."""
+    """Label the prepared pages that need labels. Raises EngineError if the engine cannot label
+    pages at all."""
     is_chain = split_into_stages(plan.settings.labeler)[0] is not None
     prepared = pages.column(_PREPROCESSED[0].name).to_pylist() if is_chain else []
     columns = {field.name.removeprefix("dripper_"): pages.column(field.name).to_pylist() for field in _PREPROCESSED[1:]}
@@ -178,7 +180,7 @@ def _read_draft(page: str) -> Labels | None:
 
 
 def finish_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
-    """Replace the pages with the columns `EXTRACTED`: their main content, or why there is none."""
+    """Replace the prepared pages by the columns `EXTRACTED`: the main content, or an error."""
     finisher = _finisher(plan.settings.model_dump_json())
     has_labels = _LABELLED.name in pages.column_names
     labels = pages.column(_LABELLED.name).to_pylist() if has_labels else [None] * len(pages)
@@ -192,7 +194,7 @@ def finish_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
 
 
 class _Preprocessing:
-    """The first step, as a worker runs it."""
+    """Runs the first step in a worker."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

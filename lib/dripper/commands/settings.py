@@ -1,5 +1,5 @@
 """Runs `dripper settings`, which prints every setting with its default and meaning, as YAML.
-`conf/base.yml` is its output."""
+`conf/base.yml` is the output of this command."""
 
 import argparse
 import ast

@@ -69,8 +69,8 @@ def decode_body(
     8.4, RFC 9112 7.1).
 
     Headers often contradict the body, because Common Crawl and wget keep decoded bodies under the
-    original headers. Then the body is used unchanged, and flagged. If the middle is damaged, the
-    bytes before the damage are kept, and flagged too.
+    original headers. In this case, the body is used unchanged, with a flag. If a body is damaged in
+    the middle, the bytes before the damage are kept, also with a flag.
 
     Args:
         find_dictionary: Returns the dictionary with the given SHA-256 digest, or None.
@@ -182,7 +182,8 @@ def _is_readable(stored: bytes) -> bool:
 
 
 def _take_as_it_is(body: Body, problem: str) -> Body:
-    """Return the body unchanged, with a flag. Raises BODY_UNREADABLE if its beginning is binary."""
+    """Return the body unchanged, with a flag. Raises BODY_UNREADABLE if the body begins with binary
+    data."""
     if not _is_readable(body.payload):
         raise PageError(ErrorCode.BODY_UNREADABLE, problem)
     return _add_flag(body, "not encoded")
@@ -209,12 +210,11 @@ def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> 
 
 
 PAGE_BYTES = ReadSettings().page_bytes
-"""Default limit on the bytes of an inflated page."""
+"""Default maximum number of bytes in a decompressed page."""
 
 
 def inflate_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
-    """Return the page, after inflating gzip, zstd or bzip2. (Brotli cannot be distinguished from
-    noise.)
+    """Decompress a page if it is gzip, zstd or bzip2. (Brotli cannot be distinguished from noise.)
 
     Raises PageError: NOT_HTML if the page is certainly something else. For bytes, also raises the
     errors of `decode_body`.

@@ -3,21 +3,21 @@
 Anybody can build an archive of a few kilobytes that keeps a reader busy for hours or yields
 millions of rows. Each limit is far above the values in real archives. The limits count bytes,
 members and records, but not time, so that a retry, another machine or another division into spans
-gives the same result. Data over a limit is reported as a named fault, and reading continues after
-it.
+gives the same result. Data over a limit is reported as a fault, and reading continues after this
+data.
 """
 
 MAX_CODINGS = 5
 """Maximum number of content codings on one body, as in curl (CVE-2022-32206) and urllib3. Each
-coding may inflate the output of the one before."""
+coding may inflate the output of the previous coding."""
 
 MAX_BODY_MEMBERS = 1 << 16
-"""Maximum number of gzip members or zstd frames in one body; they take half a second. `pigz -i`
-writes 256 for 32 MiB."""
+"""Maximum number of gzip members or zstd frames in one body. Reading this many takes half a second.
+`pigz -i` writes 256 for 32 MiB."""
 
 MAX_CHUNKS = 1 << 20
-"""Maximum number of chunks in one body; they take less than a second. A server that sends each byte
-as a chunk uses this number for 1 MiB."""
+"""Maximum number of chunks in one body. Joining this many takes less than a second. A server that
+sends each byte as a chunk reaches the maximum at 1 MiB."""
 
 MAX_JSON = 1 << 22
 """Maximum bytes of a body that is parsed to find out whether it is JSON: `[[],[],…` takes 25 times
@@ -30,8 +30,8 @@ _MEMBER_RATIO = 100
 
 MEMBER_RECORDS = 10_000
 RECORD_BYTES = 16
-"""A member may hold 10,000 records, and more if they take at least 16 stored bytes each on average.
-The smallest real records, revisits in one large member, take about 100."""
+"""A member may hold 10,000 records, or more if the records average at least 16 stored bytes. The
+smallest real records, revisits in one large member, take about 100."""
 
 _DOUBT_BYTES = 1 << 26
 _DOUBT_RATIO = 64
@@ -54,7 +54,7 @@ def may_inflate(stored_bytes: int) -> int:
 
 
 def may_doubt(n_bytes: int, n_read: int) -> bool:
-    """Return whether `n_bytes` used by damaged members may be read again, in search of other
+    """Return whether the `n_bytes` of damaged members may be read again to search for other
     members.
 
     The limit is 64 MiB, plus 64 bytes for each of the `n_read` stored bytes read so far. Real

@@ -30,7 +30,8 @@ _TAG = re.compile(rb"</?[a-z][^\s/>]*", re.IGNORECASE)
 _META = re.compile(rb"<meta(?=[\s/])", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""[\s/]*([^\s/>=][^\s/>=]*)\s*(?:=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?""")
 _ATTRIBUTES = re.compile(rb"(?:%s)*" % _ATTRIBUTE.pattern)
-"""All attributes of a tag in one match. The pattern ends there, so the search cannot backtrack."""
+"""All attributes of a tag in one match. Nothing follows in the pattern, so the search cannot
+backtrack."""
 _CHARSET = re.compile(rb"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
 _XML = re.compile(rb"""<\?xml[^>]*?\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
@@ -86,8 +87,8 @@ def _find_meta_label(head: bytes) -> str | None:
 
 
 def _parse_attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
-    """Return the attributes from `at` on by lower-case name, and the position after them. The first
-    of several attributes with one name counts."""
+    """Return the attributes from `at` on by lower-case name, and the position after them. If a name
+    occurs several times, its first attribute counts."""
     attributes: dict[bytes, bytes] = {}
     while attribute := _ATTRIBUTE.match(head, at):
         name, *values = attribute.groups()
@@ -125,18 +126,19 @@ for 981 from 128 KiB. From whole pages, uchardet in resiliparse names 972, cchar
 charset-normalizer 111 of 124, and chardet 7 names 895."""
 
 _MOSTLY_UTF8 = 20
-"""An undeclared page with more UTF-8 continuation bytes than this for each error is UTF-8: a
-character cut in half in a `title` is common."""
+"""A page that declares no encoding is UTF-8 if it has more than this number of UTF-8 continuation
+bytes per error. Errors are common: titles are often cut in the middle of a character."""
 
 _SURELY_UTF8 = 10
 """A page with at least this number of UTF-8 continuation bytes and no error is UTF-8, whatever it
-declares. GBK has the likeliest pairs: ten of its frequent characters are all valid UTF-8 by chance
-once in 10^7. Of 8,124 labelled pages, 378 declare another encoding; 322 of them are in one set, and
-were stored that way by its collectors. Of 591 pages in archives, none does."""
+declares. GBK is the most likely to look like UTF-8: ten of its frequent characters are valid UTF-8
+by chance once in 10^7. Of 8,124 labelled pages, 378 declare another encoding; 322 of them are in
+one set, and were stored that way by its collectors. Of 591 pages in archives, none does."""
 
 _HEAD_BYTES = 1024
 _FEWEST_ZEROS = 0.25
-"""Minimum share of UTF-16 characters with a zero high byte: markup is ASCII."""
+"""Minimum fraction of UTF-16 characters with a zero high byte. Markup has many, because it is
+ASCII."""
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B](?:[\x21-\x7e]{2})+(?:\x1b\([BJ]|[\r\n<]|\Z)")
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -176,8 +178,8 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
     is obeyed, unless the bytes themselves leave no doubt (source `detector`). Valid UTF-8 is
     decoded as UTF-8, because a page saved as UTF-8 keeps its server's declaration. ISO-2022-JP
     escapes and UTF-16 zero bytes also override a declaration. Declared UTF-8 is ignored if more
-    multi-byte characters are broken than whole; then the page's own declaration or the detector
-    decides. A declaration that names no known encoding is ignored.
+    multi-byte characters are broken than whole. In this case, the page's own declaration or the
+    detector decides. A declaration that names no known encoding is ignored.
 
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
     DecodedText(text='café', encoding='windows-1252', source='http', errors=0)
@@ -187,7 +189,7 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
 
 
 def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
-    """Return the page of `decode` as UTF-8, for the parser; never raises.
+    """Decode a page like `decode`, but return UTF-8 for the parser. Never raises.
 
     Most pages are already UTF-8, and are not encoded again.
     """
@@ -253,8 +255,8 @@ def find_unmarked_utf16(payload: bytes) -> str | None:
 
 
 def _count_broken(payload: bytes) -> int:
-    """Return the number of broken characters in a page that declares UTF-8; 0 if at least as many
-    multi-byte characters are whole."""
+    """Return the number of broken characters in a page that declares UTF-8, or 0 if at most half of
+    its multi-byte characters are broken."""
     if _count_continuing_bytes(payload) is not None:
         return 0
     text = payload.decode("utf-8", "replace")
@@ -307,7 +309,7 @@ def _guess_encoding(payload: bytes) -> str:
     match = _NOT_ASCII.search(payload)
     start = match.start() if match else 0
     detector = EncodingDetector()
-    # With `last` at a cut, the detector would count the half character there as an error, and an
-    # error rules an encoding out.
+    # If `last` were set at a cut, the detector would count the half character there as an error,
+    # and one error rules out an encoding.
     detector.feed(payload[start : start + _DETECT_BYTES], last=start + _DETECT_BYTES >= len(payload))
     return _look_up_encoding(detector.guess(tld=None, allow_utf8=False)) or "windows-1252"

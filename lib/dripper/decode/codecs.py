@@ -13,8 +13,8 @@ from functools import cache
 import webencodings  # type: ignore[import-untyped]
 
 _MAX_MENDED = 10_000
-"""Maximum number of errors corrected one by one, in a 0.7 µs call each. A page with more errors is
-not in that encoding: a UTF-8 page that declares EUC-JP has 21,529."""
+"""Maximum number of errors that are corrected one by one, at 0.7 µs each. A page with more errors
+is not in that encoding: a UTF-8 page that declares EUC-JP has 21,529."""
 
 _CODECS = {
     "gbk": "gb18030",
@@ -96,7 +96,7 @@ def _decode_multibyte(data: bytes, name: str) -> str:
 
 @cache
 def _register_mending(name: str) -> str:
-    """Return the name of an encoding's error handler, which the first call registers."""
+    """Register the error handler of an encoding once, and return the handler's name."""
 
     def mend(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeDecodeError)
@@ -109,8 +109,7 @@ def _register_mending(name: str) -> str:
 
 
 def _mend(pair: bytes, name: str) -> tuple[str, int]:
-    """Return the character for bytes that Python rejects, and the number of bytes that it
-    consumes."""
+    """Return the character for bytes that Python rejects, and the number of bytes to consume."""
     if pair[0] == 0x80 and name in ("gbk", "gb18030"):
         return "€", 1
     if len(pair) < 2 or pair[1] < 0x80 or pair[0] in (0x80, 0xFF):

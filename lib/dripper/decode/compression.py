@@ -2,8 +2,8 @@
 through one small interface.
 
 An archive is a chain of members (RFC 1952 section 2.2; zstd and lz4 call them frames), usually one
-per record. A decompressor inflates one member and reports its end, so that the next decompressor
-can continue there.
+per record. A decompressor inflates one member and reports its end, so that another decompressor can
+continue there.
 """
 
 import bz2
@@ -23,12 +23,12 @@ memory."""
 
 _BITE = 1 << 16
 _FIRST_BITE = 1 << 10
-"""The first bite is small because each member copies one, and a body may have many short
-members."""
+"""The first bite is small, because a body may have many short members, and each member copies a
+bite."""
 
 _ZSTD_INPUT = 2048
-"""Maximum number of stored bytes for one zstandard call. Its decompressor has no output limit, and
-a 4-byte block may inflate to 128 KiB, so a call may return 64 MiB."""
+"""Maximum number of stored bytes for one call of zstandard, which has no output limit. A 4-byte
+block may inflate to 128 KiB, so a call may return 64 MiB."""
 
 _ZSTD_WINDOW_BYTES = 1 << 27
 """128 MiB: the window of `zstd --long`, and the maximum memory that a damaged frame header can
@@ -57,7 +57,7 @@ def import_zstd() -> Any:
 
 @lru_cache(maxsize=2)
 def digest_dictionary(content: bytes, is_raw: bool = False) -> Any:
-    """Return a dictionary ready for use. It is made once per file, not once per frame."""
+    """Prepare a dictionary for decompression, once per file instead of once per frame."""
     zstd = import_zstd()
     return zstd.ZstdCompressionDict(content, dict_type=zstd.DICT_TYPE_RAWCONTENT if is_raw else zstd.DICT_TYPE_AUTO)
 
@@ -72,8 +72,8 @@ class Decompressor(Protocol):
         """Return at most `limit` inflated bytes, and the stored bytes not used yet; raises
         DecompressionError on damage.
 
-        Until `eof`, call again with the unused bytes while there are any, or while calls return
-        inflated bytes.
+        Call again with the unused bytes until `eof` is set, or until a call returns neither
+        inflated nor unused bytes.
         """
         ...
 
@@ -133,8 +133,8 @@ class ZstdDecompressor:
 class Bzip2Decompressor:
     """Inflates one bzip2 stream. Some saved pages use bzip2, but no archive format does.
 
-    The library consumes all bytes of a call, and may need several calls to return the inflated
-    bytes. Until then it gets no more bytes, because brotli treats further bytes as damage.
+    The library consumes all stored bytes at once, but may need several calls to return the inflated
+    bytes. Meanwhile it gets no more stored bytes, because brotli treats them as damage.
     """
 
     _errors: tuple[type[Exception], ...] = (OSError, EOFError)
@@ -175,8 +175,8 @@ class BrotliDecompressor(Bzip2Decompressor):
 
 
 class _BrotliStream:
-    """Wraps brotli's decompressor in the interface of bzip2's. Brotli treats bytes after the end of
-    a stream as damage."""
+    """Gives brotli's decompressor the interface of bzip2's decompressor. Brotli treats bytes after
+    the end of a stream as damage."""
 
     eof = False
     unused_data = b""
@@ -204,12 +204,12 @@ DECOMPRESSORS: dict[bytes, Callable[[], Decompressor]] = {
     ZSTD_MAGIC: ZstdDecompressor,
     LZ4_MAGIC: Lz4Decompressor,
 }
-"""Start of a member → class that inflates it."""
+"""Start of a member → the class that inflates the member."""
 
 RUN_BYTES = {GZIP_MAGIC: 1 << 17, ZSTD_MAGIC: 1 << 17, LZ4_MAGIC: 1 << 22}
-"""Start of a member → limit on a run of bytes that the member holds uncompressed. A stored deflate
-block has at most 65,535 bytes (RFC 1951 3.2.4), a zstd block 128 KiB (RFC 8878 3.1.1.2.4), and an
-lz4 block 4 MiB."""
+"""Start of a member → maximum length of an uncompressed run of bytes in the member. A stored
+deflate block has at most 65,535 bytes (RFC 1951 3.2.4), a zstd block 128 KiB (RFC 8878 3.1.1.2.4),
+and an lz4 block 4 MiB."""
 
 
 def inflate_member(
@@ -218,9 +218,10 @@ def inflate_member(
     """Return the inflated bytes of the member at `start` in `stored`, the member's end, and its
     problem, or "" if it has none.
 
-    Damage ends the member, and nothing after it is read. Every byte before the damage is returned:
-    a second try goes byte by byte, because libraries drop the output of a failed call. If more than
-    `limit` bytes come out, the end and the problem have no meaning.
+    If the member is damaged, every byte before the damage is returned, and nothing after the damage
+    is read. A second try feeds the decompressor byte by byte, because libraries drop the output of
+    a failed call. If the member inflates to more than `limit` bytes, the returned end and problem
+    mean nothing.
     """
     decompressor, parts, n_inflated, at, size = new(), list[bytes](), 0, start, _FIRST_BITE
     try:
@@ -238,7 +239,8 @@ def inflate_member(
         bites += [stored[begin : begin + 1] for begin in range(at, min(at + _BITE, len(stored)))]
         decompressor = new()
         parts.append(rescue(decompressor, bites, n_inflated, limit)[0])
-        # At its end, the member is whole: brotli fails on bytes after a stream.
+        # If the decompressor reached the end, the member is whole: brotli fails on bytes after a
+        # stream.
         return b"".join(parts), len(stored), "" if decompressor.eof else str(error)
     return b"".join(parts), at, "" if decompressor.eof else "it ends too early"
 

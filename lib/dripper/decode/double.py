@@ -1,7 +1,7 @@
 """Repairs text that was certainly encoded as UTF-8 twice ("cafÃ©" for "café").
 
 A program read UTF-8 as windows-1252 or Latin-1 and wrote the result as UTF-8. Each non-ASCII
-character became a letter from its UTF-8 start byte (`Ã`, `â`, `Ð`…), and signs from its
+character became a letter from its UTF-8 start byte (`Ã`, `â`, `Ð`…), and symbols from its
 continuation bytes (`©`, `€™`…). Some of these sequences also occur in correct text ("CAFÉ»",
 "MENÜ“"). A page is repaired only if it has sequences that nobody writes, and if nothing contradicts
 the repair.
@@ -17,8 +17,8 @@ _MOST_OFTEN = 3
 """Maximum number of rounds: text that was encoded four times is repaired in three."""
 _FEWEST_KINDS = 2
 _FEWEST_HITS = 3
-"""A page is repaired only if it has at least _FEWEST_KINDS different certainly broken characters,
-or _FEWEST_HITS in total."""
+"""A page is repaired only if it has at least _FEWEST_KINDS different characters that are certainly
+broken, or _FEWEST_HITS in total."""
 
 _LATIN_1 = {chr(byte): byte for byte in range(0x80, 0x100)}
 _WINDOWS_1252 = {
@@ -33,9 +33,9 @@ _CONTINUING = [sign for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items() if b
 
 
 _BETWEEN = b"\x01\n"
-"""Bytes that no page has between signs."""
+"""Separator between stretches of non-ASCII text. No page contains these bytes there."""
 _LOST_BLANK = "\xc3 "
-"""A broken "à": its second sign, a no-break space, became a space."""
+"""A broken "à" after its second character, a no-break space, became a space."""
 _ANY = f"[{re.escape(''.join(_CONTINUING))}]"
 _BROKEN = re.compile(
     rf"[\xc2-\xf4](?:(?<=[\xc2-\xdf]){_ANY}|(?<=[\xe0-\xef]){_ANY}{{2}}|(?<=[\xf0-\xf4]){_ANY}{{3}}|"
@@ -57,13 +57,13 @@ _HINT = re.compile(
 
 
 def mend_double_encoding(utf8: bytes) -> bytes:
-    """Return a UTF-8 page after repairing the characters that were certainly encoded twice;
-    everything else is unchanged. The time is linear in the page's length.
+    """Repair the characters of a UTF-8 page that were certainly encoded twice. Everything else is
+    unchanged. The time is linear in the page's length.
 
     A broken character is kept if its letter also occurs by itself ("SÃO"), except after `â€`.
     Nothing is repaired if a letter is next to a broken character, if most of the repaired
-    characters also occur on the page (which may be about encodings), or if there are too few to be
-    certain.
+    characters also occur in correct form (the page may be about encodings), or if too few
+    characters are broken to be certain.
 
     >>> mend_double_encoding("cafÃ© and thÃ©, itâ€™s".encode()).decode()
     'café and thé, it’s'
@@ -86,8 +86,8 @@ def mend_double_encoding(utf8: bytes) -> bytes:
 
 def _cut_around_signs(utf8: bytes) -> list[int]:
     """Return the starts and ends of non-ASCII stretches, each with one more character on both
-    sides. Most of a page is ASCII, and three searches over all of it took a third of the page's
-    time."""
+    sides. Most of a page is ASCII: three searches over the whole page took a third of its
+    extraction time."""
     places = np.flatnonzero(np.frombuffer(utf8, np.uint8) & 0x80)
     ends = np.flatnonzero(np.diff(places, append=len(utf8) + 9) > 2)
     starts = places[np.concatenate(([0], ends[:-1] + 1))]
@@ -125,7 +125,8 @@ def _decode(broken: str) -> str | None:
         character = broken.translate(_BYTES).encode("latin-1").decode()
     except UnicodeDecodeError:
         return None
-    # Nobody wrote a control character: its number is the byte of a windows-1252 sign.
+    # Nobody writes control characters. The number of this one is the byte of a windows-1252
+    # character.
     return _SIGNS.get(ord(character), character)
 
 

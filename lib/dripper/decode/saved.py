@@ -14,17 +14,17 @@ from dripper.errors import ErrorCode, PageError
 
 
 class SavedPage(NamedTuple):
-    """A page taken from the file in which it was saved."""
+    """The page in a saved file."""
 
     html: str | bytes
     url: str | None = None
-    """The page's address, if the file names it."""
+    """The page's URL, if the file states it."""
     content_type: str | None = None
     """Content type of the page's MHTML part, which names the charset; None for other files."""
 
 
 def open_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> SavedPage:
-    """Return the page in a saved file, after inflating gzip, zstd or bzip2 bytes and opening MHTML.
+    """Read the page in a saved file: decompress gzip, zstd or bzip2 bytes, and open MHTML.
 
     Raises PageError as `inflate_page` does, and with NOT_HTML for MHTML without a page.
 
@@ -50,8 +50,8 @@ _MHTML = re.compile(
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _MOST_HEADER = 1 << 16
 _MOST_TYPE = 4096
-"""Maximum number of characters in a content type with its boundary: the time to parse its
-parameters grows with the square of their number."""
+"""Maximum number of characters in a content type, including the boundary. The time to parse its
+parameters grows with the square of this number."""
 _DEEPEST = 4
 """Maximum depth of nested parts."""
 
@@ -115,8 +115,8 @@ _ENDS_OF_CODE = {name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE) for
 
 
 def close_empty_elements(utf8: bytes, content_type: str | None = None) -> bytes:
-    """Return XHTML with end tags for its self-closing elements, which HTML parsers leave open:
-    `<script/>` would hide the rest of the page. Everything else is unchanged.
+    """Add end tags to the self-closing elements of XHTML. HTML parsers leave these elements open,
+    and `<script/>` would hide the rest of the page. Everything else is unchanged.
 
     A page is XHTML if its header says so or if it starts with `<?xml`. If it starts with `<?xml`
     under another header, browsers read it as HTML, so only elements that would hide the rest are

@@ -1,10 +1,10 @@
 """Decides whether a body is HTML, from its header, or from its first bytes if the header is missing
 or wrong.
 
-It follows the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for
-archives. Some servers send HTML as `text/plain` or an XML type, so bodies with these types are
-sniffed too, but need stronger evidence than in a browser. JSON, which no browser sniffs, is not a
-page.
+The rules follow the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for
+archives. Bodies with the type `text/plain` or an XML type are sniffed too, because some servers
+send HTML with these types, but they need stronger evidence than in a browser. JSON is not a page,
+although browsers do not sniff JSON.
 """
 
 import json
@@ -41,8 +41,8 @@ _FRAGMENT = re.compile(
     rb"TABLE|TBODY|TD|TEMPLATE|TEXTAREA|TH|THEAD|TITLE|TR|TT|U|UL|VIDEO)[\s>/]",
     re.IGNORECASE,
 )
-"""A browser accepts only 17 tag names, because it has a header for HTML that begins with another
-tag."""
+"""Browsers accept only 17 tag names. For HTML that begins with another tag, they rely on the
+header."""
 _TAG = re.compile(rb"<[a-z][a-z0-9]*(?:-[a-z0-9-]+)?[\s>/]", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>/]")
 _KINDS = {
@@ -57,15 +57,16 @@ _KINDS = {
     rb"wOF[F2](?:\x00\x01|OTTO|true|ttcf)|ID3[\x02-\x04][\x00-\x0f]|OggS\x00|\x1aE\xdf\xa3|\x7fELF|MZ\x90|\x00\x00\x01\x00|"
     rb"\x00\x00[\x00-\x10].ftyp[ -~]|[CFZ]WS.{4}[\x00-\x08]|BZh[1-9](?:1AY|\x17rE)|\xfd7zXZ|\x00asm",
 }
-"""First bytes of other file types. If text could begin with the same letters, a pattern includes
-the further bytes that its format requires."""
+"""First bytes of other file types. If text could begin with the same characters, the pattern
+includes further bytes that the format requires."""
 _MAGIC = tuple((kind, re.compile(magic, re.DOTALL)) for kind, magic in _KINDS.items())
 BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """A binary data byte of the WHATWG MIME sniffing standard (section 3)."""
 _CONTROLS = bytes([*range(9), *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 """The bytes of BINARY_BYTE except the vertical tab, which is white space."""
 _MOST_CONTROLS = 0.05
-"""Maximum share of control characters in text. Random bytes have twice this share."""
+"""Maximum fraction of control characters in text. In random bytes, the fraction is twice as
+large."""
 _JSON_START = re.compile(rb"\s*[{\[]")
 _BOMS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
@@ -108,8 +109,8 @@ def is_html(content_type: str | None, payload: bytes) -> bool:
 
 
 def name_other_kind(payload: bytes) -> str | None:
-    """Return a name for the kind of a body without a header if it is certainly not HTML; None for
-    HTML or plain text.
+    """Name the file type of a body without a header, or return None if it may be HTML or plain
+    text.
 
     Follows WHATWG MIME sniffing 7.1, except that one stray control byte does not make a body
     binary. A zero byte or many control bytes do, unless the body begins like HTML. Never raises.

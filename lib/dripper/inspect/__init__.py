@@ -1,6 +1,6 @@
-"""Shows pages and their labels block by block, in one HTML file for correcting labels and exporting
-them as truth.
+"""Shows pages and their labels block by block, in one HTML file. In this file, labels can be
+corrected and exported as ground truth.
 
-`sources` finds pages and rows, `looking` and `views` build a view of each, and `document` builds
-the file.
+`sources` finds pages and rows, `looking` and `views` build a view of each page or row, and
+`document` builds the file.
 """

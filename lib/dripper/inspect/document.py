@@ -1,4 +1,4 @@
-"""Builds the HTML file for `dripper inspect`, which needs no other file and no network, and runs
+"""Builds the HTML file for `dripper inspect`. The file needs no other file and no network, and runs
 only its own script."""
 
 import base64
@@ -25,15 +25,14 @@ SCRIPTS = ("pages.js", "truth.js", "blocks.js", "markdown.js", "about.js", "view
 
 
 def build_document(views: Sequence[PageView], about: str = "") -> str:
-    """Return the HTML document that shows the pages.
+    """Build the HTML document that shows the pages.
 
     No part of a page becomes markup in the document: the text is embedded as JSON, compressed page
-    by page, and shown as text. So a page cannot run a script, and a browser unpacks only the open
-    page.
+    by page, and shown as text. Therefore no page can run a script, and the browser unpacks only the
+    page that is open.
 
     Args:
-        views: The pages, in order.
-        about: A description of the request for the pages, for the document's head.
+        about: A description of how the pages were chosen, for the document's head.
     """
     style = style_of(_PACKAGE, STYLES)
     script = "\n".join(asset(_PACKAGE, name) for name in SCRIPTS)
@@ -62,7 +61,7 @@ def build_document(views: Sequence[PageView], about: str = "") -> str:
 
 
 def _build_entry(view: PageView) -> Mapping[str, Any]:
-    """Return the fields that the page list shows and a truth row needs."""
+    """Return the fields for the page list and for the page's ground truth row."""
     entry = asdict(view, dict_factory=lambda pairs: {k: v for k, v in pairs if k not in _NOT_IN_INDEX})
     return entry | {
         "n_blocks": len(view.blocks),
@@ -82,8 +81,8 @@ def is_doubtful(block: BlockView) -> bool:
 
 
 def _to_json(value: Any) -> str:
-    """Return JSON that is safe inside an HTML document: it has no `<` that could end its element.
-    Lone surrogates remain escaped."""
+    """Return JSON that is safe inside an HTML element: it contains no `<`, which could end the
+    element. Lone surrogates remain escaped."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 

@@ -28,7 +28,6 @@ def view_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> I
 
     Args:
         rows: Rows with the columns in `dripper.inspect.sources.COLUMNS`.
-        settings: The settings for labelers and for reading.
         labeler: The labeler to use; None means the labeler that wrote the row.
     """
     with _open_guard(settings) as guard:
@@ -41,7 +40,7 @@ def _open_guard(settings: Settings) -> _Guard:
 
 
 def _look_guarded(guard: _Guard, page: PageInput, settings: Settings) -> PageView:
-    shared_extractor(settings)  # loads it here: its errors are not the page's, and children inherit it
+    shared_extractor(settings)  # loading errors are not the page's errors, and children inherit the extractor
     try:
         return guard.call((page, settings))
     except PageError as error:
@@ -49,7 +48,7 @@ def _look_guarded(guard: _Guard, page: PageInput, settings: Settings) -> PageVie
 
 
 def _view_row(row: Row, settings: Settings, labeler: str | None, guard: _Guard) -> PageView:
-    """Return the view of a row, with its values, and with its page's blocks if the archive can be
+    """Return the view of a row: its stored values, and the blocks of its page if the archive can be
     read."""
     # Only archives need the extra warc.
     from dripper.warc.read.reader import read_record_at

@@ -28,8 +28,7 @@ def find_pages(names: Sequence[str], settings: ReadSettings, url: str | None = N
 
     Args:
         names: See `expand_inputs`; `-` is a page on standard input.
-        settings: The settings for reading.
-        url: The address for pages that have no address.
+        url: The URL for pages that have no URL.
 
     Raises:
         InputError: An input does not exist, or cannot be read.
@@ -59,8 +58,7 @@ def to_page_input(record: Record, url: str | None = None) -> PageInput:
 
 
 def describe_place(file: str, offset: int) -> str:
-    """Return a readable description of a page's place. A file below the working folder has a
-    relative path.
+    """Describe the location of a page for readers. Paths below the working folder become relative.
 
     >>> describe_place("s3://crawl/a.warc.gz", 77)
     's3://crawl/a.warc.gz at byte 77'
@@ -86,8 +84,6 @@ def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Seq
     Args:
         output: A job's --output (a folder or an `s3a://` prefix), or the table itself.
         where: An SQL condition.
-        limit: The maximum number of rows to return.
-        s3: The settings for S3 access.
 
     Raises:
         InputError: The table cannot be read, or DuckDB rejects the condition.

@@ -1,5 +1,5 @@
-"""Builds the view of a page, with its labelled blocks, its main content, and the fields for a truth
-row."""
+"""Builds the view of a page, with its labelled blocks, its main content, and the fields for its
+ground truth row."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,15 @@ from dripper.labels import ExplainingLabeler, Labels
 from dripper.page.extraction import Examination, Extractor
 
 REASONS = 4
-"""The maximum number of reasons shown for a block. The fifth reason is seldom a tenth as strong as
-the first."""
+"""Maximum number of reasons to show for a block. The fifth reason rarely has a tenth of the weight
+of the first."""
 LEAST_REASON = 0.1
-"""The weakest reason shown, in log odds. Weaker reasons are noise from the network's rounding."""
+"""Minimum weight of a reason to show, in log odds. Weaker reasons are noise from the network's
+rounding."""
 _REPLACED = "an icon, a bullet or a tracker in main text, or the settings leave pictures out"
-"""The reason for an image that is not in the extraction although no rule refuses its place."""
+"""The reason why an image is missing although no rule refuses its place."""
 TAG_CHARS = 300
-"""The number of markup characters shown for a block without text (an image)."""
+"""Maximum number of markup characters to show for a block without text (an image)."""
 
 Reasons = Mapping[str, npt.NDArray[np.float64]]
 
@@ -36,13 +37,13 @@ class PageInput:
     """A page to inspect."""
 
     id: str
-    """The ID of the page's truth row, unique in the document."""
+    """The id of the page's ground truth row, unique in the document."""
     name: str
-    """A readable name: the file, or the place in an archive."""
+    """A readable name: the file, or the position in an archive."""
     html: bytes = b""
     url: str | None = None
     content_type: str | None = None
-    """The HTTP header's value; None if there is no header, so that only the bytes show the type."""
+    """The value of the HTTP header. If None, the bytes show the type."""
     error: PageError | None = None
     """Set if the page could not be read."""
 
@@ -86,7 +87,7 @@ class PageView:
     error_code: str | None = None
     error_detail: str | None = None
     notes: Sequence[str] = ()
-    """Notes for the reader, for instance that the archive cannot be read."""
+    """Notes for the reader, such as that the archive cannot be read."""
     blocks: Sequence[BlockView] = ()
     markdown: str = ""
     main_html: str = ""
@@ -94,13 +95,13 @@ class PageView:
     """The value of the column `metadata`; `images` and `posts` are the values of their columns."""
     images: Sequence[Mapping[str, Any]] = ()
     refused: Sequence[tuple[str, str]] = ()
-    """The address of each image that is not in the extraction, with the reason."""
+    """The URL of each image that is not in the extraction, and the reason."""
     posts: Sequence[Mapping[str, Any]] = ()
     comments: str | None = None
     html: bytes = field(default=b"", repr=False)
-    """The page as stored in its truth row."""
+    """The page as stored in its ground truth row."""
     encoding: str | None = None
-    """The encoding of `html` that the truth row states."""
+    """The encoding of `html` that the ground truth row states."""
 
 
 def view_page(extractor: Extractor, page: PageInput) -> PageView:
@@ -131,8 +132,7 @@ def view_page(extractor: Extractor, page: PageInput) -> PageView:
 
 
 def find_refused(page: Page, examination: Examination) -> list[tuple[str, str]]:
-    """Return the addresses of a page's images that are not in its extraction, each with the
-    reason."""
+    """Return the URL of each image that is missing from a page's extraction, and the reason."""
     base = Base.of(examination.extraction.url, page.hints.base)
     main = () if examination.main is None else examination.main.tolist()
     ids = {block.item_id for block, is_main in zip(page.blocks, main, strict=False) if is_main}
@@ -145,10 +145,10 @@ def find_refused(page: Page, examination: Examination) -> list[tuple[str, str]]:
 
 
 def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
-    """Return a page as a data set stores it, and the encoding stated in its row.
+    """Return a page as a data set stores it, and the encoding for the page's row.
 
     The page is stored as served, but decompressed. A data set does not keep HTTP headers, so a page
-    decoded by its header is stored as UTF-8.
+    is stored as UTF-8 if the header stated its encoding.
     """
     payload = inflate_page(html) if content_type is None else html
     served = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload

@@ -1,5 +1,5 @@
-"""Groups a host's pages by the template they were made with (a layout), and spreads labels from a
-few pages of a layout to the others. All functions are pure.
+"""Groups a host's pages by layout, which is the template that produced them, and transfers labels
+from a few pages of a layout to its other pages. All functions are pure.
 """
 
 from dripper.layouts.fingerprints import Fingerprints, fingerprints

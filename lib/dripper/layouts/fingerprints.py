@@ -1,5 +1,5 @@
-"""Computes two 8-byte hashes for each block of a page: one of its path, which pages with the same
-template share, and one of its text.
+"""Computes two 8-byte hashes for each block of a page: a hash of its path, which is the same on all
+pages with the same template, and a hash of its text.
 """
 
 import re
@@ -14,13 +14,13 @@ from dripper.html.tree.tree import Tree, attribute
 
 _DIGITS = re.compile(r"\d+")
 _NAME_CHARACTERS = 200
-"""Maximum number of characters of a class list or an id that are hashed; generated ones can have
+"""Maximum number of hashed characters of a class list or an id. Generated names can have
 kilobytes."""
 
 
 class Paths:
-    """Hashes the paths of one page's elements. A path is the tags from the root, each with its
-    class names in alphabetical order and its id; digits are folded."""
+    """Hashes the paths of one page's elements. A path consists of the tags from the root to the
+    element, each with its class names in alphabetical order and its id. Digits are folded."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -47,7 +47,7 @@ class Paths:
 
 
 def _describe_element(tag: str, start_tag: str) -> str:
-    """Return an element's tag, class names and id as its template has them, with digits folded."""
+    """Return an element's tag, class names and id, with digits folded."""
     names, own = (fold_digits((attribute(start_tag, name) or "")[:_NAME_CHARACTERS]) for name in ("class", "id"))
     return f"{tag}.{'.'.join(sorted(set(names.split())))}#{own}"
 

@@ -15,8 +15,8 @@ from dripper.layouts.fingerprints import Fingerprints, Paths, fingerprints
 from dripper.layouts.skeletons import Skeleton, skeleton
 
 _LEAST_PROBABILITY = 1e-3
-"""Probabilities are clipped to this value and to 1 minus it: the network's last tenth of a percent
-is no evidence."""
+"""Probabilities are clipped to this value and to 1 minus this value. The network's last tenth of a
+percent is noise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Groups a site's pages by the template they were made with.
+"""Groups a site's pages by the template that produced them.
 
 A page's skeleton is the set of paths to the containers around its blocks. A set does not grow with
 the length of a list, and digits in names are folded. Containers inside text elements do not count,
@@ -25,10 +25,10 @@ CONTAINERS = frozenset(
 )
 """Elements that a skeleton may contain."""
 N_HASHES = 32
-"""Length of a MinHash signature (Broder 1997): the share of equal hashes is the share of common
-paths, give or take 0.09."""
+"""Length of a MinHash signature (Broder 1997). The fraction of equal hashes is the fraction of
+common paths, give or take 0.09."""
 ALIKE = 0.6
-"""Skeletons with at least this share of common paths belong to one template."""
+"""Skeletons with at least this fraction of common paths belong to one template."""
 
 _FACTORS = np.random.default_rng(20260101).integers(1 << 63, size=N_HASHES, dtype=np.uint64) * 2 + 1
 _TEXT_PARENTS = frozenset(("p", "blockquote", "td", "th", "li", "dd", "figure", "pre"))
@@ -94,15 +94,15 @@ def group_by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) ->
 
 
 def join_layouts(skeletons: Iterable[Skeleton], leaders: Iterable[Skeleton] = ()) -> dict[str, Skeleton]:
-    """Return the leader of each skeleton of a site, by the skeleton's `layout_id`. A leader is the
+    """Map the `layout_id` of each skeleton of a site to the skeleton's leader. A leader is the
     skeleton that names a template.
 
-    A skeleton that is similar to no leader becomes a leader. Then every skeleton gets the most
-    similar leader, whichever came first.
+    A skeleton that is not similar to any leader becomes a leader. Afterwards, every skeleton gets
+    its most similar leader.
 
     Args:
         skeletons: The skeletons, in the order in which they were first seen.
-        leaders: The known leaders, such as from earlier batches, in order.
+        leaders: The known leaders, for example from earlier batches, in order.
     """
     known = list({each.layout_id: each for each in leaders}.values())
     signatures = np.array([each.signature for each in known], np.int32).reshape(-1, N_HASHES)

@@ -1,9 +1,9 @@
 """Labels a layout's pages from a few pages with good labels.
 
-An expensive labeler labels some representatives. Their labels become a template: the share of main
-content for each path, and for each text that repeats on the representatives. If the template says
-nothing about a block, or contradicts itself, the labeler that has seen the page (`cpu`) decides. A
-page that does not fit the template keeps its own labels.
+An expensive labeler labels a few representatives of the layout. Their labels become a template: the
+fraction of main content for each path, and for each text that repeats on the representatives. If
+the template does not know a block, or contradicts itself, the page's own labels (from `cpu`)
+decide. A page that does not fit the template keeps its own labels.
 """
 
 from collections import Counter
@@ -19,22 +19,23 @@ from dripper.labels.cpu.decide import PROBABILITY_STEPS, decide
 from dripper.layouts.page_blocks import PageBlocks
 
 LEAST_PAGES = 3
-"""Minimum number of pages in a layout with representatives: of fewer pages, nearly all would be
+"""A layout with fewer pages has no representatives, because nearly all its pages would be
 representatives."""
 PRIOR_WORDS = 2.0
-"""A path's share of main words is computed as if one more word of each kind had been seen."""
+"""A path's fraction of main words is computed as if one more main word and one more other word had
+been seen."""
 MOST_ODDS = 4.0
-"""Maximum absolute value of a path's log odds, for representatives that agree."""
+"""Maximum absolute value of a path's log odds, even if all representatives agree."""
 OWN_SHARE = 0.5
 """Weight of the page's own log odds; the template's log odds have weight 1."""
 LEAST_COVERED = 0.85
-"""Minimum share of a page's words in blocks that the template knows."""
+"""Minimum fraction of a page's words in blocks that the template knows."""
 LEAST_CONSISTENT = 0.7
 """Minimum agreement of a layout's representatives; below it, the layout's template is not used. The
-value is midway between layouts with right templates and layouts with wrong templates. On labelled
-pages, nearly all layouts are above 0.9."""
+value is midway between the agreement in layouts with right templates and in layouts with wrong
+templates. On labelled pages, nearly all layouts are above 0.9."""
 LEAST_AGREED = 0.5
-"""Minimum share of a page's words on which the template and the page's own labels agree."""
+"""Minimum fraction of a page's words on which the template and the page's own labels agree."""
 
 
 @dataclass(slots=True)
@@ -64,9 +65,10 @@ class Filled:
 
     labels: Labels
     covered: float
-    """Share of the page's words in blocks that the template knows, 0 to 1."""
+    """Fraction of the page's words in blocks that the template knows, 0 to 1."""
     agreed: float
-    """Share of the page's words on which the new labels and the page's own labels agree, 0 to 1."""
+    """Fraction of the page's words on which the new labels and the page's own labels agree, 0 to
+    1."""
 
     @property
     def fits(self) -> bool:
@@ -75,7 +77,7 @@ class Filled:
 
 
 def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -> Template:
-    """Return the template learned from pages with good labels.
+    """Learn a template from pages with good labels.
 
     Args:
         representatives: Each page's blocks, and whether each block is main, shape (n_blocks,).
@@ -95,11 +97,10 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
 
 
 def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
-    """Return a page labelled by the template.
+    """Label a page with a template.
 
     Args:
         template: Made by `learn` from representatives of the page's layout.
-        page: The blocks of the page.
         labels: The page's own labels, from a labeler that gives probabilities.
     """
     is_covered, template_odds = _ask_template(template, page)
@@ -115,7 +116,7 @@ def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
 
 
 def _decide_again(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Labels:
-    """Return `labels` with new decisions, probabilities and confidence.
+    """Replace the decisions, probabilities and confidence of `labels`.
 
     Args:
         log_odds: The new log odds of the blocks, shape (n_blocks,).
@@ -128,8 +129,8 @@ def _decide_again(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Lab
 
 
 def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return whether the template knows each block's path or text, and its log odds for the block;
-    0 if it knows neither."""
+    """Return whether the template knows each block's path or text, and each block's log odds, 0 if
+    the block is unknown."""
     prints = page.fingerprints
     votes = [
         template.texts.get(text) or template.paths.get(path)
@@ -142,7 +143,8 @@ def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.
 def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
     """Return how well a layout's representatives agree, 0 to 1; 1 for a single representative.
 
-    The template of the other representatives labels each one. The result is the mean F1 over words.
+    Each representative is labelled with the template of the other representatives. The result is
+    the mean F1 over words.
 
     Args:
         pages: Each representative's blocks, own labels and good labels, shape (n_blocks,).
@@ -164,12 +166,12 @@ from them. More representatives cost more calls and hardly improve F1 (docs/rese
 
 
 def choose_representatives(pages: Mapping[str, PageBlocks], k: int = REPRESENTATIVES) -> list[str]:
-    """Return the ids of the `k` pages that together show most of a layout, or all ids if there are
-    fewer pages.
+    """Choose up to `k` pages that together show most of a layout, and return their ids.
 
-    A path's weight is the number of words on it on all pages. The page that adds most weight comes
-    first; of equal pages, the page with the lowest id. Once all paths are shown, further pages show
-    them again, because the same template may hold other content.
+    A path's weight is the number of words at this path on all pages. The page that adds the most
+    weight is chosen next; of equal pages, the page with the lowest id. Once the chosen pages show
+    all paths, the choice among the other pages starts over, because the same template may hold
+    other content.
 
     Args:
         pages: The blocks of each page, by page id.

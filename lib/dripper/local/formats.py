@@ -15,7 +15,7 @@ class Format(NamedTuple):
     """An output format."""
 
     write: Callable[[Extraction, str | None], str]
-    """Formats an extraction as text, given the page's address if the caller knows it."""
+    """Formats an extraction as text. The second argument is the page's URL, or None."""
     ending: str
     """The file name extension."""
     media_type: str
@@ -67,8 +67,8 @@ FORMATS: Doors[Format] = Doors(
 
 
 def write_front_matter(extraction: Extraction, url: str | None) -> str:
-    """Return front matter for a Markdown file: YAML between `---` lines, as read by site generators
-    and note-taking programs. Unknown fields are left out.
+    """Return front matter for a Markdown file: YAML between `---` lines, for site generators and
+    note-taking programs. Missing fields are left out.
 
     >>> print(write_front_matter(Extraction(title="Rain: a report", language="en"), "https://e.org/a"))
     ---

@@ -56,12 +56,11 @@ def expand_inputs(names: Sequence[str], settings: ReadSettings, ignored_files: l
     name.
 
     Args:
-        names: Files, folders (searched recursively for pages and archives), patterns, `@list`s of
-            these, one per line, and archive addresses (`s3://`, `http://`). A list line that names
-            no file becomes a missing input.
-        settings: The settings for reading archives.
-        ignored_files: A list to which files in folders that are neither pages nor archives are
-            added.
+        names: Files, folders (searched recursively for pages and archives), patterns, archive
+            addresses (`s3://`, `http://`), and `@list`s with one of these per line. A list line
+            that names no file becomes a missing input.
+        ignored_files: A list to which this function adds the files in folders, except pages and
+            archives.
 
     Raises:
         InputError: A name does not exist, or matches no file.
@@ -132,8 +131,8 @@ class _Expansion:
                 self._ignored_files.append(str(file))
 
     def _expand_list(self, file: Path, lists: tuple[Path, ...]) -> Iterator[Input]:
-        """Yield the files that the lines of a list name, looked up in the list's folder, then in
-        the working folder."""
+        """Yield the files in a list. Each line is looked up in the list's folder, then in the
+        working folder."""
         real = file.absolute().resolve()
         if real in lists:
             raise InputError(f"@{file} leads to itself: a list may name others, but none that names it")

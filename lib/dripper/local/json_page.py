@@ -1,5 +1,5 @@
-"""Reads a page sent as JSON, `{"html": "…", "url": "…"}`, as clients of other services send
-pages."""
+"""Reads a page sent as JSON: `{"html": "…", "url": "…"}`. Clients of other services send pages like
+this."""
 
 import re
 from json import JSONDecoder
@@ -14,8 +14,7 @@ FORM = '{"html": "…", "url": "…", "format": "…"}, all strings; only html i
 def read_json_page(body: bytes) -> dict[str, str]:
     """Return the members of the object in `body` by name: `html`, and `url` and `format` if given.
 
-    Only these strings are ever parsed: any other value is refused before it is read. Raises
-    ValueError.
+    Only these strings are parsed. Any other value raises ValueError before it is read.
 
     >>> read_json_page(b'{"html": "<p>Rain", "url": "https://example.org/"}')
     {'html': '<p>Rain', 'url': 'https://example.org/'}

@@ -21,7 +21,7 @@ from dripper.page.extraction import (
 from dripper.settings import Settings
 
 Page: TypeAlias = "str | bytes | tuple[str | bytes, str | None]"
-"""HTML, or HTML and its address."""
+"""HTML, or HTML and its URL."""
 
 
 def extract_many(
@@ -36,15 +36,15 @@ def extract_many(
     """Return an iterator over the Extractions of many pages, one per page, in page order.
 
     Raises before the first page: UsageError for a wrong labeler, setting or option; MachineError in
-    a process that may not start others; TypeError for a single page.
+    a process that may not start other processes; TypeError for a single page.
 
     Args:
-        pages: HTML as `extract` accepts it, or pairs of HTML and the page's address. The iterable
-            is consumed lazily.
+        pages: HTML as `extract` accepts it, or pairs of HTML and the page's URL. The iterable is
+            consumed lazily.
         jobs: The number of processes, by default one per processor. They are forked from this
-            process and have the same limits as in a Spark job, so that a bad page costs an
-            `error_code` and no other page. A labeler with an engine, such as `lm`, runs in this
-            process.
+            process and have the same limits as in a Spark job, so that a bad page causes an
+            `error_code` and does not affect other pages. A labeler with an engine, such as `lm`,
+            runs in this process.
         labeler, settings, outputs, options: As for `extract`.
 
     >>> pages = ["<p>One.", ("<p>Two.", "https://example.org/2")]
@@ -71,8 +71,8 @@ def extract_many(
 
 
 def count_processors() -> int:
-    """Return the number of processors that this process may use, or the machine's number if that is
-    unknown."""
+    """Return the number of processors that this process may use or, if unknown, that the machine
+    has."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 

@@ -1,5 +1,5 @@
-"""Writes rows to one file: JSON Lines, row by row and resumable after a kill, or Parquet, converted
-from JSON Lines once they are complete.
+"""Writes rows to one file. JSON Lines are written row by row, so that a killed run can continue.
+Parquet is converted from the JSON Lines once they are complete.
 """
 
 import fcntl
@@ -21,8 +21,8 @@ from dripper.page.rows import Row, extraction_row, storable
 from dripper.warc import Record
 
 COLUMNS = tuple(column for column in EXTRACTIONS if column != BATCH)
-"""The columns of a row: those in the table `extractions` except the batch, which only Spark jobs
-have."""
+"""The columns of a row: all columns of the table `extractions` except `batch`, which only Spark
+jobs have."""
 
 TEXT = Column("text", Kind.STRING, "main_html as plain text; null: see error_code")
 """A column that is written only on request."""
@@ -33,8 +33,8 @@ _NO_BATCH = -1
 
 
 def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns with these names, in this order, or all columns but `text` if there are no
-    names.
+    """Return the columns with these names, in this order, or all columns except `text` if there are
+    no names.
 
     Raises:
         UsageError: There is no column with one of the names.
@@ -50,8 +50,8 @@ def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
 def format_row(
     record: Record, extraction: Extraction, versions: Mapping[str, str], columns: Sequence[Column] = COLUMNS
 ) -> bytes:
-    """Return a page's row as a line of JSON. If the record has no address, the row has the address
-    that the page itself states."""
+    """Return a page's row as a line of JSON. If the record has no URL, the row has the URL that the
+    page itself states."""
     if not record.url and extraction.url:
         record = replace(record, url=extraction.url)
     row = extraction_row(record, extraction, _NO_BATCH, versions)
@@ -66,15 +66,15 @@ class RowLines:
     """Appends rows to a JSON Lines file, which is locked against other writers until `close`."""
 
     def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
-        """Read the rows of an earlier run, if any, and remove a last line that a kill cut short.
+        """Read the rows of an earlier run, if any, and remove the last line if a kill cut it short.
 
         Args:
             path: The file; it is created if it does not exist.
             versions: The program's versions, as stored in every row.
 
         Raises:
-            InputError: The file cannot be opened, or has lines that are not such rows.
-            UsageError: Another process is writing to it, or other versions wrote it.
+            InputError: The file cannot be opened, or has lines that are not rows of this command.
+            UsageError: Another process is writing to the file, or other versions wrote the file.
         """
         self.page_ids: set[str] = set()
         self.owners: dict[str, str] = {}
@@ -91,7 +91,7 @@ class RowLines:
     def close(self) -> None:
         """Close the file."""
         with suppress(OSError):
-            # `append` has reported a full disk.
+            # `append` has already reported a full disk.
             self._stream.close()
 
     def append(self, line: bytes, page_id: str) -> None:
@@ -151,8 +151,8 @@ def _open_locked(path: Path) -> IO[bytes]:
 
 
 def explain_other_versions(path: Path, written: Mapping[str, Any], current: Mapping[str, str]) -> UsageError:
-    """Return the error for a file written by other versions: mixed rows in one file would
-    mislead."""
+    """Return the error for a file that other versions wrote. Rows of several versions in one file
+    would mislead."""
     return UsageError(
         f"{path} was written by {_format_versions(written)}; this is {_format_versions(current)}: choose another --out"
     )
@@ -185,7 +185,7 @@ class ParquetFile:
 
         Raises:
             InputError: The file does not contain rows written by this command.
-            UsageError: Other versions wrote it.
+            UsageError: Other versions wrote the file.
         """
         if not self._path.exists():
             return set()

@@ -1,6 +1,4 @@
-"""Reads the pages in the files that a user names, each as a `Record`, and counts pages and
-problems.
-"""
+"""Reads the pages in the user's files as `Record`s, and counts pages and problems."""
 
 import hashlib
 from collections import Counter
@@ -27,13 +25,13 @@ class PageOptions:
     """Options for reading pages from files."""
 
     url_prefix: str = ""
-    """Prefix of the pages' addresses, to which the file's path (`Input.below`) is appended. If
-    empty, a page's address is the one that it states itself, if any."""
+    """A page's URL is this prefix plus the file's path (`Input.below`). If the prefix is empty, the
+    URL comes from the page itself, if the page states one."""
     columns: Columns = DEFAULT_COLUMNS
     """The columns to read from tables."""
 
     def complete(self, below: str) -> str:
-        """Return the address of the page in a file, or "" if there is no prefix."""
+        """Return the URL of the page in a file, or "" if there is no prefix."""
         return self.url_prefix + quote(below, safe="/~@:+,;=&$!*'()") if self.url_prefix else ""
 
 
@@ -52,15 +50,15 @@ class InputCounts:
     skipped: Counter[str] = field(default_factory=Counter)
     """Archive records that are not pages, by reason."""
     faults: dict[str, int] = field(default_factory=dict)
-    """Archive → number of faults in it. All other records were read."""
+    """Archive → number of its faults. All other records were read."""
     bad: dict[str, str] = field(default_factory=dict)
-    """File that another run could not read either → its problem."""
+    """File → problem, for files that another run could not read either."""
     unread: list[str] = field(default_factory=list)
-    """A sentence for each file that could not be read to its end and that another run tries
+    """One sentence per file that could not be read to its end. Another run tries these files
     again."""
 
     def note_failure(self, path: str, kind: str | None, sentence: str) -> None:
-        """Note why a file was not read to its end. kind: a `FileErrorKind`."""
+        """Note why a file was not read to its end. `kind` is a `FileErrorKind`."""
         if kind in LASTING:
             self.bad[path] = sentence
         else:

@@ -21,14 +21,14 @@ def map_guarded(
     jobs: int,
     may_take: Callable[[], bool] = lambda: True,
 ) -> Generator[tuple[Item, Result | PageError], None, None]:
-    """Run `work` in `jobs` processes, each with the limits of a `Guard`, and yield every item once
-    with its result or error, in the order in which they finish.
+    """Run `work` on items in `jobs` guarded processes, and yield each item with its result or
+    error, in the order in which the items finish.
 
     A finished process gets its next item before the caller gets the result.
 
     Args:
-        may_take: Returns whether another item may be taken now; called again when an item is
-            finished.
+        may_take: Returns whether another item may be taken now. It is called again whenever an item
+            is finished.
 
     Raises:
         UsageError: Raised by `work`.
@@ -56,7 +56,7 @@ finished."""
 def map_in_order(
     work: Callable[[Item], Result], items: Iterable[Item], limits: GuardLimits, jobs: int
 ) -> Iterator[tuple[Item, Result | PageError]]:
-    """Like `map_guarded`, but yields the items in their original order.
+    """Run `work` like `map_guarded`, but yield the items in their original order.
 
     A result waits for the results of earlier items. No further item is taken while :data:`AHEAD`
     results per process are waiting.

@@ -25,7 +25,7 @@ from dripper.warc import Record
 
 
 class Bar:
-    """A progress bar that shows the share of bytes read and the number of pages."""
+    """A progress bar that shows the fraction of bytes read and the number of pages."""
 
     def __init__(self, files: Sequence[Input], counts: InputCounts, is_shown: bool) -> None:
         self._counts = counts
@@ -45,7 +45,7 @@ class Bar:
         self._bar.close()
 
     def show(self, pages: int, failed: int) -> None:
-        """Update the bar with the number of pages done, and how many of them have no extraction."""
+        """Show the number of finished pages, and the number of pages without an extraction."""
         if self._bar.disable:
             return
         rate = pages / max(time.monotonic() - self._started, 0.001)
@@ -72,7 +72,7 @@ class RunResult:
     failed: Sequence[str] = ()
     """The first MOST_NAMED pages without an extraction, each with a reason."""
     ignored_files: Sequence[str] = ()
-    """Files in the named folders that are neither pages nor archives."""
+    """Files in the named folders, except pages and archives."""
 
     @property
     def is_complete(self) -> bool:
@@ -91,20 +91,16 @@ def extract_files(
 ) -> RunResult:
     """Write a row, or a file, for each page that has none in `out` yet.
 
-    The process may be killed at any time: the same call then continues, unless `out` is standard
-    output.
+    If the process is killed, the same call continues the work, unless `out` is standard output.
 
     Args:
         names: See `expand_inputs`.
         out: A file for rows as in the table `extractions`, or another destination.
         settings: The same settings as for a Spark job.
         jobs: The number of page processes.
-        show_progress: Whether to show a progress bar.
-        options: Options for reading pages from files.
 
     Raises:
-        UsageError: An input or a setting is wrong (the error may be a subclass). Raised before any
-            work.
+        UsageError: An input or a setting is wrong. Raised before any work.
     """
     destination = out if isinstance(out, Destination) else Destination(out)
     for warning in check_use(settings.labeler, settings.labels, Use(settings.profile)):
@@ -136,8 +132,8 @@ def extract_files(
 def _find_files(
     names: Sequence[str], destination: Destination, settings: Settings, options: PageOptions
 ) -> tuple[list[Input], list[str]]:
-    """Return the files to read, after checking archive support and the tables' columns, and the
-    files in folders that are neither pages nor archives."""
+    """Return the files to read, and the ignored files in folders. Also check archive support and
+    the tables' columns."""
     ignored_files: list[str] = []
     # A pattern may match an earlier run's output, which is not an input.
     own = destination.path.resolve()

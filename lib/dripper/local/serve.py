@@ -1,12 +1,11 @@
-"""Serves extractions over HTTP: each posted page gets one answer from a guarded process.
+"""Serves extractions over HTTP. A guarded process extracts each posted page.
 
     POST /extract?url=https://example.org/a&format=markdown    the body is the page, or JSON
     GET  /health
 
 The server fetches nothing, and no request ever sees another request's page. Every resource that
-clients can make it use is bounded: connections, body bytes, waiting requests, and seconds per
-request. Uvicorn with Starlette would need four more packages, and bounds neither the bytes nor the
-seconds.
+clients can use up is limited: connections, body bytes, waiting requests, and seconds per request.
+Uvicorn with Starlette would need four more packages, and limits neither the bytes nor the seconds.
 """
 
 import io
@@ -36,7 +35,8 @@ from dripper.page.extraction import Extraction, checked_settings, make_failed, s
 from dripper.settings import Settings
 
 _Page = tuple[bytes, str | None, str | None]
-"""The page's bytes, its address, and its content type if that says HTML."""
+"""The page's bytes, its URL, and its content type. The content type is None unless it means
+HTML."""
 
 _WAITING_A_JOB = 8
 """The number of requests that may wait per process; further requests get a 503."""
@@ -48,7 +48,7 @@ _SMALL_BYTES = 1 << 20
 """Bytes of each body that do not count towards the shared limit, so that some clients' large bodies
 cannot block another client's small page."""
 _LARGE_BODIES = 4
-"""The shared limit for bytes above `_SMALL_BYTES`, as a number of bodies of the largest size."""
+"""The shared limit on bytes above `_SMALL_BYTES`, as a number of bodies of the maximum size."""
 _PIECE_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 16
 _MOST_TRAILERS = 100
@@ -65,8 +65,8 @@ class _Budget:
         self._lock = threading.Lock()
 
     def take(self, n_bytes: int, held: int) -> bool:
-        """Take bytes and return True; if fewer are left, give back the `held` bytes and return
-        False. Because of this, when many bodies grow together, only one is refused."""
+        """Take bytes and return True. If too few are left, give back the `held` bytes and return
+        False. The returned bytes let other bodies grow, so that only one of many is refused."""
         with self._lock:
             is_room = n_bytes <= self._free
             self._free += -n_bytes if is_room else held
@@ -151,7 +151,7 @@ class _RefusalError(Exception):
 
 
 class _Incoming(io.RawIOBase):
-    """A connection's incoming bytes, up to a deadline, however slowly they arrive."""
+    """Reads a connection's bytes until a deadline, however slowly they arrive."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.deadline = 0.0
@@ -273,8 +273,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusalError(HTTPStatus.BAD_REQUEST, "the request has two lengths")
         if codings and codings[0].strip().lower() != "chunked":
             raise _RefusalError(HTTPStatus.NOT_IMPLEMENTED, "of transfer codings only chunked is known")
-        # A separate mmap per body: the system allocates only the memory pages that are written to,
-        # and gets all of them back. A heap that grows in many threads keeps three times as much.
+        # Each body has its own mmap: the system allocates only the memory pages that are written
+        # to, and frees them all. A heap that grows in many threads keeps three times as much.
         with mmap(-1, limit) as body:
             if codings:
                 self._read_chunks(body)
@@ -347,7 +347,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Log a line for each request, without its query, which contains the page's address."""
+        """Log a line for each request, without the query, which contains the page's URL."""
         line = _QUERY.sub("", format % args)
         with suppress(OSError):
             super().log_message("%s", printable(line))

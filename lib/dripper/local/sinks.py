@@ -1,4 +1,4 @@
-"""The destinations for a run's pages: rows in a file or on standard output, or one file per
+"""Writes a run's pages to their destination: rows in a file or on standard output, or one file per
 page."""
 
 import json
@@ -25,8 +25,7 @@ from dripper.warc import Record
 FILES = (".jsonl", ".parquet")
 STANDARD_OUTPUT = Path("-")
 MANIFEST = "pages.jsonl"
-"""The list in a folder with one file per page. It has one row per page, with the name of the page's
-file."""
+"""The manifest in a folder with one file per page. Each row names the file of one page."""
 
 
 class PageRow(NamedTuple):
@@ -73,7 +72,7 @@ class Destination:
     """A `.jsonl` or `.parquet` file, STANDARD_OUTPUT, or a folder."""
     is_folder: bool = False
     columns: Sequence[str] = ()
-    """The columns of a row. If empty, all columns of the table `extractions` but the batch."""
+    """The columns of a row. If empty, all columns of the table `extractions` except `batch`."""
     form: str = "markdown"
     """The format of the files in a folder: one of FORMATS."""
 
@@ -83,8 +82,8 @@ class Destination:
         choose_columns(self.columns)
 
     def open(self, versions: Mapping[str, str], files: Sequence[Input], stdout: IO[bytes]) -> Sink:
-        """Return the sink. Raises UsageError or a subclass if the destination cannot be written to,
-        or if another program wrote the existing file."""
+        """Open the destination. Raises UsageError or a subclass if the destination cannot be
+        written to, or if another program wrote the existing file."""
         if self.is_folder:
             return PageFolder(self.path, self.form, versions, files)
         columns = choose_columns(self.columns)
@@ -94,8 +93,8 @@ class Destination:
 
 
 class RowStream(Sink):
-    """Writes rows as JSON Lines to standard output, which is not closed, as it belongs to the
-    process."""
+    """Writes rows as JSON Lines to standard output. The stream belongs to the process, so it is not
+    closed."""
 
     def __init__(self, stream: IO[bytes], columns: Sequence[Column], versions: Mapping[str, str]) -> None:
         super().__init__(columns, versions)
@@ -116,7 +115,8 @@ class RowFile(Sink):
         page_ids = self._parquet.read_page_ids() if self._parquet else set()
         self._lines = RowLines(path.with_name(path.name + ".jsonl") if self._parquet else path, versions)
         self.page_ids = page_ids | self._lines.page_ids
-        # The lines for a Parquet file also need the keys by which a second run continues.
+        # The lines for a Parquet file also need the columns in KEYS, so that a second run can
+        # continue.
         missing = [column for column in COLUMNS if column.name in KEYS and column not in columns]
         super().__init__((*columns, *missing) if self._parquet else columns, versions)
 
@@ -138,8 +138,8 @@ _UNSAFE = re.compile(r"[^\w.~-]+")
 
 
 class PageFolder(Sink):
-    """Writes one file per page, with front matter if it is Markdown, and MANIFEST with one row per
-    page."""
+    """Writes one file per page, and MANIFEST with one row per page. Markdown files begin with front
+    matter."""
 
     def __init__(self, folder: Path, form: str, versions: Mapping[str, str], files: Sequence[Input]) -> None:
         super().__init__([column for column in COLUMNS if column.name in _MANIFEST_COLUMNS], versions)
@@ -183,8 +183,8 @@ class PageFolder(Sink):
         self._lines.append(line.encode() + b"\n", record.page_id)
 
     def _name(self, record: Record) -> str:
-        """Return the name of a page's file within the folder, derived from the name of its input
-        file or from its address. A few digits of the page's id keep equal names apart."""
+        """Return the name of a page's file within the folder, derived from the name of the input
+        file or from the page's URL. A few digits of the page's id keep equal names apart."""
         file, ending, digits = self._inputs.get(record.warc_file), FORMATS[self._form].ending, record.page_id[:8]
         if file is not None and file.kind is InputKind.PAGE:
             stem = _cut_ending(file.below)
@@ -202,7 +202,7 @@ def _cut_ending(below: str) -> str:
 
 
 def _name_address(url: str) -> str:
-    """Return a name for a page's file, derived from its address.
+    """Derive the name of a page's file from the page's URL.
 
     >>> _name_address("https://example.org/News/2024/rain?id=7")
     'example.org/News-2024-rain-id-7'

@@ -21,13 +21,13 @@ HTML_COLUMNS = ("html", "raw_html", "html_content", "page_html", "content", "raw
 URL_COLUMNS = ("url", "page_url", "source_url", "uri", "link", "warc_target_uri", "WARC-Target-URI")
 _ROWS_AT_ONCE = 64
 _BYTES_OF_A_CHARACTER = 6
-"""The maximum number of bytes per character in a line of JSON, as for the escape \\u0000."""
+"""The maximum number of bytes per character in a line of JSON: the escape \\u0000 has six."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Column names. None means the first name in HTML_COLUMNS, or URL_COLUMNS, that the table
-    has."""
+    """The names of the HTML column and the URL column. None means the first name in HTML_COLUMNS or
+    URL_COLUMNS that the table has."""
 
     html: str | None = None
     url: str | None = None
@@ -48,12 +48,12 @@ class Row(NamedTuple):
 
 
 class Table:
-    """An iterator over the pages of one table; it can be closed."""
+    """A closable iterator over the pages of one table."""
 
     def __init__(self, path: str, columns: Columns, page_bytes: int) -> None:
-        """Prepare to read the table. Its first row is read on demand, which raises InputError if
-        the table lacks a column, MachineError if Parquet support is not installed, and FileError if
-        the table cannot be opened."""
+        """Prepare to read the table. Iterating raises InputError if the table lacks a column,
+        MachineError if Parquet support is not installed, and FileError if the table cannot be
+        opened."""
         self.bytes_read = 0
         self._path = path
         self._columns = columns

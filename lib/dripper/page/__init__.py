@@ -1,2 +1,1 @@
-"""Turns one page's bytes into an extraction, without Spark: splits, labels and finishes the page.
-Also makes the page's table rows."""
+"""Splits, labels and extracts one page without Spark, and makes the page's table rows."""

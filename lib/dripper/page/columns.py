@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """A scalar type, with its SQL name."""
+    """A scalar type. The value is its SQL name."""
 
     STRING = "string"
     INTEGER = "int"

@@ -14,8 +14,8 @@ from dripper.page.notices import is_notice
 METHOD = "declared"
 """The value of the column `method` for a text that was read from JSON-LD."""
 _LITTLE = 400
-"""Maximum number of characters on a page with almost no text, or with only a frame without
-content."""
+"""A page with at most this number of characters shows almost no text. A page with a notice may show
+this number more than the declared text."""
 _SHORTEST = 250
 """Minimum number of characters in a declared text: a paragraph."""
 _BEGINNING = 40
@@ -24,8 +24,8 @@ _TAG = re.compile("</?[a-z][^<>]*>", re.IGNORECASE)
 
 
 def read_declared(page: Page) -> Page:
-    """Return a page made from the declared text if `page` does not show this text, but only a
-    notice or little else. Otherwise return `page`."""
+    """Return a page made from the declared text if `page` shows little text or a notice, and not
+    the declared text. Otherwise return `page`."""
     declared = page.hints.declared.strip()
     if len(declared) < _SHORTEST or not find_profile(page.profile).keeps_units:
         return page

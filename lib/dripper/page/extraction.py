@@ -1,4 +1,4 @@
-"""Processes one page without Spark: bytes → text → blocks → labels → main HTML → Markdown.
+"""Extracts one page without Spark: bytes → text → blocks → labels → main HTML → Markdown.
 `dripper.extract` is the short form.
 """
 
@@ -36,7 +36,7 @@ _NOT_OF_A_PAGE = {"batch", "output", "stages", "cost", "spark"}
 
 
 class Extractor:
-    """Extracts the main content of one page after another, with one loaded labeler.
+    """Extracts the main content of pages with a labeler that is loaded once.
 
     >>> Extractor().extract("<p>Hello").n_blocks
     1
@@ -71,15 +71,15 @@ class Extractor:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP
         `content_type` if given.
 
-        A page that cannot be extracted gives an Extraction with `error_code`. Raises only for
-        errors that the page did not cause.
+        If the page cannot be extracted, the result has an `error_code`. Only errors that the page
+        did not cause are raised.
 
-        Without a content type, gzip, zstd and bzip2 are inflated, MHTML is opened, and any other
-        file type gives the error `not_html`.
+        Without a content type, gzip, zstd and bzip2 are decompressed, MHTML is opened, and any
+        other file type gives the error `not_html`.
 
         Args:
-            url: The page's address, to complete relative links and images. If None, the address
-                that the page states is used (see `find_own_address`).
+            url: The page's URL, to make relative links and images absolute. If None, the URL that
+                the page itself states is used (see `find_own_address`).
         """
         return self.examine(html, url, content_type).extraction
 
@@ -90,8 +90,7 @@ class Extractor:
         return self.extract(record.payload, record.url or None, record.content_type)
 
     def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
-        """Like `extract`, but also return the page and the labels from which the extraction was
-        made."""
+        """Extract a page like `extract`, and also return the split page and its labels."""
         decoded = Decoded(b"")
         try:
             decoded = Decoded.open(html, content_type, self._settings.reading.page_bytes)
@@ -125,16 +124,16 @@ def check_single_pages(settings: Settings) -> None:
 
 
 _MOST_KEPT = 8
-"""Maximum number of extractors that a process keeps; the least recently used one is dropped. Each
-has its labeler's weights, and a server would otherwise keep one for each combination of settings
-that it gets."""
+"""Maximum number of extractors that a process keeps; the least recently used is dropped. Each has
+its labeler's weights, and a server would otherwise keep one for every combination of settings that
+clients send."""
 _extractors: dict[str, Extractor] = {}
 _extractors_lock = threading.Lock()
 
 
 def shared_extractor(settings: Settings) -> Extractor:
-    """Return this process's extractor for these settings, which is made on the first call and kept.
-    Safe to use from several threads.
+    """Return this process's extractor for these settings, loading it on the first call.
+    Thread-safe.
 
     The extractor has already processed one page, so that processes forked from this one have
     everything loaded.
@@ -154,9 +153,8 @@ def shared_extractor(settings: Settings) -> Extractor:
 def checked_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
-    """Return the settings for many pages, and fail here if every page would fail.
-
-    Logs warnings. Raises UsageError.
+    """Check the settings for many pages before the first page, and return them. Raises UsageError
+    if every page would fail, and logs other problems as warnings.
     """
     resolved = split_settings(labeler, settings, options)
     check_single_pages(resolved)
@@ -182,29 +180,29 @@ def extract(
 ) -> Extraction:
     """Return the main content of one page.
 
-    A page without content gives an Extraction with an `error_code`.
+    If the page has no content, the result has an `error_code`.
 
     Args:
         html: The page as text, or as served bytes. Bytes are decoded as browsers do; gzip, zstd and
-            bzip2 are inflated, and MHTML is opened.
-        url: The page's address. If None, the address that the page itself states is used, if any.
+            bzip2 are decompressed, and MHTML is opened.
+        url: The page's URL. If None, the URL that the page itself states, if any.
         labeler: A name that `dripper.labels.load` knows, by default `cpu`. The labeler is loaded
             once per process.
         settings: Settings by key, as in conf/base.yml: `{"limits.page_cpu_seconds": 5}`.
         outputs: The parts of the extraction to make, as in the setting `outputs`; other parts cost
             nothing. `["text", "metadata"]` takes three quarters of the time of all parts.
         options: The labeler's own options: `extract(html, labeler="lm", model="…", endpoint="…")`.
-            A chain's `escalate_below` is the confidence below which its second labeler reads a page
-            too: `extract(html, labeler="cpu,reader", escalate_below=0.9)`.
-        guard: Whether a separate process works on the page, within the settings' `limits`, as in
-            jobs. A page that hangs, uses too much memory or ends its process then gives an
-            `error_code`, and this program continues. Without a guard, a malicious page can take
+            In a chain, the second labeler gets the pages for which the first labeler's confidence
+            is below `escalate_below`: `extract(html, labeler="cpu,reader", escalate_below=0.9)`.
+        guard: Whether to extract the page in a separate process, within the settings' `limits`, as
+            jobs do. If the page hangs, uses too much memory or crashes its process, the result has
+            an `error_code`, and this program continues. Without a guard, a malicious page can take
             minutes or gigabytes. The process is forked on the first call (Linux and macOS) and
             kept.
 
     Raises:
-        UsageError: A labeler, setting or option is wrong, `html` is a file name or an address, or
-            `guard` is set in a process that may not start others.
+        UsageError: A labeler, setting or option is wrong, `html` is a file name or a URL, or
+            `guard` is set in a process that may not start other processes.
         TypeError: `html` is neither text nor bytes, or `url` is not text.
     """
     if not isinstance(html, str | bytes):
@@ -222,7 +220,7 @@ def extract(
 def add_outputs(
     settings: Settings | Mapping[str, Any] | None, outputs: Sequence[str] | None
 ) -> Settings | Mapping[str, Any] | None:
-    """Return the settings with these outputs. Raises SettingsError if `settings` is a `Settings`
+    """Add the outputs to the settings. Raises SettingsError if `settings` is a `Settings`
     object."""
     if outputs is None:
         return settings
@@ -232,12 +230,10 @@ def add_outputs(
 
 
 def extract_guarded(settings: Settings, html: str | bytes, url: str | None = None) -> Extraction:
-    """Extract a page in a separate process, within the limits in the settings' section `limits`, as
-    jobs do.
+    """Extract a page in a separate process, within the settings' `limits`, as jobs do.
 
-    The process is forked from this one on the first call with these settings, and kept for the next
-    page. If the process fails in any way, the extraction has an `error_code`. Raises MachineError
-    in a process that may not start others.
+    The process is forked on the first call with these settings, and kept. If it fails in any way,
+    the extraction has an `error_code`. Raises MachineError if this process may not start others.
     """
     if multiprocessing.current_process().daemon:
         raise MachineError(
@@ -256,8 +252,8 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
 
 
 def extract_apart(settings: Settings, html: str | bytes, url: str | None) -> Extraction:
-    """Return the extraction of a page, made in a separate process unless the labeler has an engine:
-    a fork does not inherit the engine's threads and devices."""
+    """Extract a page in a separate process, unless the labeler has an engine. A fork does not
+    inherit the engine's threads and devices."""
     if runs_staged(settings.labeler):
         return shared_extractor(settings).extract(html, url)
     return extract_guarded(settings, html, url)
@@ -265,8 +261,8 @@ def extract_apart(settings: Settings, html: str | bytes, url: str | None) -> Ext
 
 _lock = threading.Lock()
 _guards: dict[tuple[int, int, GuardLimits], Guard[_Page, Extraction]] = {}
-"""Guards by process (a fork must not read its parent's answers), extractor (which is kept too) and
-limits."""
+"""Guards by process id (a fork must not read its parent's answers), id of the extractor, and
+limits. A guard keeps its extractor alive, so the id is not reused."""
 
 
 def _load_extractor(
@@ -287,8 +283,8 @@ def _keep_extractor(given: str) -> Extractor:
 
 
 def _refuse_address(html: str) -> None:
-    """Raise InputError for a file name or a URL in place of a page, because its text would be
-    returned as the extraction."""
+    """Raise InputError if `html` is a file name or a URL, because its characters would become the
+    extraction."""
     if "<" in html:
         return
     text = html.strip()

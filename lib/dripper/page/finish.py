@@ -1,5 +1,5 @@
-"""Makes the extraction of a decoded page: splits the page, asks for labels, and writes the main
-blocks as main HTML and Markdown. Pages in one pass and pages in stages both use this module."""
+"""Splits a decoded page, requests its labels, and writes the main blocks as main HTML and
+Markdown."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -41,31 +41,35 @@ DEFAULT_SETTINGS = Settings()
 _OF_MAIN_HTML: tuple[Output, ...] = ("main_html", "markdown", "images")
 """The outputs that need main HTML."""
 KEPT, OF_THREAD = "html.keep", "post of a thread"
-"""Two reasons why a block is main although its label says otherwise. The other reasons are in
-`units.complete`, or name the fallback."""
+"""Two reasons for marking a block as main against its label. Other reasons come from
+`units.complete`, or are the fallback's name."""
 _REPR_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Extraction:
-    """The main content of one page, or the reason why there is none (`error_code`); `main_html` and
-    `markdown` are then "".
+    """The main content of one page, or an `error_code` if there is none. With an error, `main_html`
+    and `markdown` are empty.
 
     method: the labeler's name (`lm:windowed` if the labeler saw the page in parts), `fallback:cpu`,
     `fallback:trafilatura`, `fallback:body` or `fallback:empty`, or `declared` for a text read from
     JSON-LD. confidence: the labeler's confidence in the page as a whole, 0 to 1; None if the
     labeler gives none. page_kind: the kind of page according to the labeler (article, forum,
-    listing, product…); None if the labeler gives none. title: the title above the Markdown and in
-    `metadata`. html_title: the text of `<title>`, as written. charset, charset_source,
-    encoding_errors (characters that could not be decoded): set if the page was given as bytes.
-    metadata: the page's declarations about itself (authors, dates, site…); None if there is no
-    extraction. url: the page's address as given, or else as the page states it; used to complete
-    relative links. images: the images in the main content, in order. posts: the posts of a thread,
-    or readers' comments, that are at least partly in the main content, in order. comments: whether
-    most posts that the page shows are in the main content (`in`, `out`); None if the page shows no
-    posts. hidden_chars: the number of characters of hidden text on the page, which is left out.
-    schema_org: the page's JSON-LD objects as they are written, in a JSON array; only if `outputs`
-    names `schema_org`. outputs: the setting `outputs`; parts that it does not name are empty.
+    listing, product…); None if the labeler gives none.
+
+    title: the title above the Markdown and in `metadata`. html_title: the text of `<title>`, as
+    written. metadata: authors, dates, site and more, as the page declares them; None if there is no
+    extraction. url: the page's URL as given, or else as the page states it. Relative links are
+    resolved against this URL. schema_org: the page's JSON-LD objects, unchanged, in a JSON array;
+    only if `outputs` includes `schema_org`.
+
+    images: the images in the main content, in order. posts: the posts of a thread, or readers'
+    comments, that are at least partly in the main content, in order. comments: whether most posts
+    that the page shows are in the main content (`in`, `out`); None if the page shows no posts.
+
+    charset, charset_source, encoding_errors (characters that could not be decoded): set if the page
+    was given as bytes. hidden_chars: the number of characters of hidden text that were left out.
+    outputs: the setting `outputs`; parts that are not in it are empty.
     """
 
     main_html: str = ""
@@ -103,8 +107,8 @@ class Extraction:
         return html_core.to_text(self.main_html, with_captions=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields by name, in types that `json.dumps` can write. `dripper extract
-        --format json` prints this object."""
+        """Return all fields except `outputs`, as types that `json.dumps` can write. Parts that are
+        not in `outputs` are None. `dripper extract --format json` prints this dict."""
         values = asdict(self)
         return values | dict.fromkeys(set(ALL_OUTPUTS).difference(values.pop("outputs")))
 
@@ -141,7 +145,7 @@ class Examination:
     main: npt.NDArray[np.bool_] | None = None
     """Whether each block is in the extraction, shape (n_blocks,)."""
     reasons: Mapping[int, str] = field(default_factory=dict)
-    """Reasons why a block is main, or not, although its label says otherwise, by block index."""
+    """Block index → reason, for each block that was decided against its label."""
 
 
 AskLabels = Callable[[Page], tuple[Labels | None, str]]
@@ -155,20 +159,20 @@ class Choice:
     main: npt.NDArray[np.bool_]
     """Whether each block is chosen, shape (n_blocks,)."""
     method: str
-    """The decider, as in `Extraction.method`."""
+    """The labeler or the fallback that decided, as in `Extraction.method`."""
     n_main: int
     """Number of blocks that the labeler marked as main; 0 if a fallback decided."""
     confidence: float
     """The labeler's confidence; NaN if it gives none."""
     posts: PagePosts = NO_POSTS
-    """The page's posts, and the page's kind: the labeler's kind, unless the posts show that the
+    """The page's posts and kind. The kind comes from the labeler, unless the posts show that the
     page is a thread."""
     reasons: Mapping[int, str] = field(default_factory=dict)
     """Reasons, as in `Examination`."""
 
 
 class Finisher:
-    """Makes the extraction of a decoded page according to the settings.
+    """Extracts decoded pages according to the settings.
 
     >>> page, second = Decoded.of("<p>one<p>two"), Labels.certain(np.array([False, True]))
     >>> examined = Finisher().examine(page, None, "dripper", "rule", lambda _: (second, ""))
@@ -192,14 +196,13 @@ class Finisher:
     def examine(
         self, decoded: Decoded, url: str | None, profile: str, labeler: str, ask_labels: AskLabels
     ) -> Examination:
-        """Return the extraction of a page, with the page and the labels from which it was made.
+        """Return the extraction of a page, and the blocks and labels from which it was made.
 
         Args:
-            url: The page's address. If None, the address that the page itself states is used
-                (`find_own_address`).
-            profile: The name of the rules that split the page.
+            url: The page's URL. If None, the URL that the page itself states (`find_own_address`).
+            profile: The name of the rules for splitting the page.
             labeler: The name of the labeler, for the extraction's `method`.
-            ask_labels: Returns the labels of the page, once it is split.
+            ask_labels: Called with the split page; returns its labels.
 
         Raises:
             PageError: EMPTY_PAGE if the page has no text, or if its main text is only a notice.
@@ -221,8 +224,8 @@ class Finisher:
         )
 
     def _choose(self, page: Page, decoded: Decoded, labels: Labels | None, labeler: str, detail: str) -> Choice:
-        """Return the blocks for the extraction: the labeler's choice, or the fallback's choice if
-        the labeler marked none. A page that was read from its declared text keeps all blocks."""
+        """Choose the blocks for the extraction: the labeler's, or the fallback's if the labeler
+        marked none. A page that was read from its declared text keeps all blocks."""
         is_ours = html_core.find_profile(page.profile).keeps_units
         if is_ours and is_declared(page):
             n_blocks = len(page.blocks)
@@ -263,7 +266,7 @@ class Finisher:
         return is_kept
 
     def _extract(self, page: Page, choice: Choice, base: Base | None) -> Extraction:
-        """Return the extraction made from the chosen blocks."""
+        """Make the extraction from the chosen blocks."""
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         title = (page.metadata.title if page.metadata is not None else None) or " ".join(page.title.split())
         asked, is_found = self._asked, bool(choice.posts.found)
@@ -271,8 +274,8 @@ class Finisher:
         content = None
         if not asked.isdisjoint(_OF_MAIN_HTML):
             content = cut_content(page, main_ids, self._html, base, kept.posts, with_images="images" in asked)
-        # The detector gets the text of the blocks: reading the main HTML would cost ten times as
-        # much as the detector.
+        # The language is detected in the text of the blocks. Reading the text from the main HTML
+        # would take ten times as long as the detection.
         declared = page.metadata.language if page.metadata is not None else None
         sample = [page.blocks[i - 1].text for i in main_ids[:SAMPLE_CHARACTERS]]
         language, probability = detect("\n".join(sample), declared)
@@ -304,8 +307,8 @@ class Finisher:
         )
 
     def _write_markdown(self, page: Page, main_ids: list[int], content: Content, title: str) -> Markdown:
-        """Return the Markdown, below the page's title unless the main content already has the
-        title."""
+        """Write the Markdown, with the page's title on top unless the main content already contains
+        the title."""
         is_added = self._markdown.title == "include" and bool(title)
         tops = map(content.tree.text, content.tree.find("h1")) if is_added else ()
         is_added = is_added and not any(contains_title([top], title) for top in tops)
@@ -315,7 +318,7 @@ class Finisher:
 
 
 def _place(content: Content, markdown: Markdown) -> tuple[tuple[ShownImage, ...], tuple[Post, ...]]:
-    """Return the images and the posts with their places in the Markdown."""
+    """Return the images and the posts with their positions in the Markdown."""
     offsets = markdown.find_offsets() if content.images or content.posts else []
     places = {each: offsets[n] + column for each, (n, column) in markdown.images.items() if each in content.images}
     starts = {rule: offsets[line] for rule, line in markdown.posts.items()}
@@ -342,8 +345,8 @@ def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metada
 def _complete(
     page: Page, main: npt.NDArray[np.bool_], kind: str | None, *, finds_posts: bool
 ) -> tuple[Completed, PagePosts]:
-    """Return the main blocks with the blocks that belong to them, and the page's posts. If the
-    page's profile does not keep units, only the main blocks are returned."""
+    """Return the main blocks, completed with the blocks that belong to them, and the page's posts.
+    If the page's profile does not keep units, only the main blocks are returned."""
     if not html_core.find_profile(page.profile).keeps_units:
         return Completed(main.tolist(), {}), PagePosts(kind)
     posts = find_page_posts(page, kind) if finds_posts else PagePosts(kind)

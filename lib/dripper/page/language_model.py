@@ -1,9 +1,9 @@
 """Loads the language detector, with its model memory-mapped from files.
 
 The package contains the packed model. Unpacking it takes a third of a second, and 68 MB of memory
-in each process. The first process that needs the model therefore writes it unpacked to the user's
-cache folder (`$XDG_CACHE_HOME`, by default `~/.cache`), and all processes map the same memory from
-there. If the folder is not writable, each process unpacks its own copy.
+in each process. Therefore the first process that needs the model writes an unpacked copy to the
+user's cache folder (`$XDG_CACHE_HOME`, by default `~/.cache`). All processes map this copy, and
+share its memory. If the folder is not writable, each process unpacks its own copy.
 """
 
 import os
@@ -18,7 +18,7 @@ import numpy as np
 _PARTS = ("ptc", "pc", "classes", "nextmove", "row", "output")
 """The detector's arguments, one file each."""
 _STALE_SECONDS = 600
-"""The age at which an unfinished folder counts as left behind by a killed process."""
+"""An unfinished folder that is older than this was left behind by a killed process."""
 
 
 def load_identifier() -> Any:
@@ -52,7 +52,7 @@ def _find_folder(langid: Any) -> Path | None:
 
 def _map(folder: Path, kind: Any) -> Any:
     ptc, pc, classes, moves, row, output = (np.load(folder / f"{part}.npy", mmap_mode="r") for part in _PARTS)
-    # A memoryview yields plain numbers; numpy would make an object for each.
+    # A memoryview returns plain integers; numpy would make an object for each.
     return kind(
         np.asarray(ptc), np.asarray(pc), classes.tolist(), memoryview(moves), output.tolist(),
         norm_probs=True, tk_row=row.tolist(),
@@ -61,7 +61,7 @@ def _map(folder: Path, kind: Any) -> Any:
 
 def _write(folder: Path, given: Any) -> None:
     """Write a detector's files atomically. Raises FileExistsError while another process writes
-    them: all workers on a machine start at the same time."""
+    them, which is common: all workers on a machine start at the same time."""
     values = (given.nb_ptc, given.nb_pc, given.nb_classes, given.tk_nextmove, given.tk_row, given.tk_output)
     fresh = folder.with_name(f".{folder.name}")
     with suppress(FileNotFoundError):

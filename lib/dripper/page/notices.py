@@ -2,8 +2,8 @@
 found, access denied.
 
 A text is a notice if all its blocks have only words from notices, in about thirty languages
-(`notices.txt`), and a block or the title has a phrase from notices. So no single word makes a text
-a notice: "404 Main Street", "Loading dock" and "a developer who knows JavaScript" say more.
+(`notices.txt`), and a block or the title has a phrase from notices. Therefore no single word makes
+a text a notice: "404 Main Street", "Loading dock" and "a developer who knows JavaScript" say more.
 """
 
 import re
@@ -18,7 +18,7 @@ from dripper.html.tree.elements import words
 LONGEST = 1_000
 """Maximum number of characters in a notice."""
 _UNPARTED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Letters of scripts that do not separate words, and of Korean."""
+"""Letters of Korean, and of scripts without spaces between words."""
 _UNPARTED_LETTER = re.compile(f"[{_UNPARTED}]")
 _WORD = re.compile(rf"[{_UNPARTED}]+|[^\W_{_UNPARTED}]+")
 _STATUS = re.compile("[45][0-9]{2}")
@@ -26,7 +26,7 @@ _STATUS = re.compile("[45][0-9]{2}")
 _PLACE = re.compile(r"(?<![\w@.])(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}\b(?!@)\S*|/\S+)")
 """An address, a host or a path."""
 _NUMBERED = words("error id ip reference incident code number port seconds nginx apache openresty iis php")
-"""Topics that come with a number."""
+"""Words that often come with a number."""
 _WIDEST_GAP = 60
 """Maximum number of characters between the two parts of a phrase."""
 _LONGEST_TITLE = 200
@@ -34,8 +34,8 @@ _PARTS_OF_A_TITLE = re.compile(r"\s[|\u2013\u2014\u00b7:-]\s|\uff5c")
 
 
 class _Phrase(NamedTuple):
-    """A phrase: one of `firsts`, then one of `seconds` if there are any, in the form that `_say`
-    returns."""
+    """A phrase: one of `firsts`, followed by one of `seconds` if there are any. All are in the form
+    that `_say` returns."""
 
     firsts: list[str]
     seconds: list[str]
@@ -123,8 +123,8 @@ def _plain(text: str) -> str:
 
 
 def _say(text: str) -> str:
-    """Return the words of a plain text with spaces between and around them, and with `#` for each
-    status code."""
+    """Return the words of a plain text, with spaces between and around them. Status codes become
+    `#`."""
     return f" {' '.join('#' if _STATUS.fullmatch(word) else word for word in _WORD.findall(text))} "
 
 

@@ -1,5 +1,4 @@
-"""Cuts Markdown into passages for search and for language models. Passages are cut between blocks,
-and have their headings and offsets."""
+"""Splits Markdown into passages for search and for language models, with headings and offsets."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +14,7 @@ _ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
 _RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})\s*$")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|(?<=[。！？])|\n")
-"""The white space after a sentence, with the closing marks before it."""
+"""The white space after a sentence, with the closing quotation marks and brackets before it."""
 _PAIRS = (("[", "]"), ("(", ")"))
 _TOGGLES = "`*"
 
@@ -26,12 +25,12 @@ class Passage:
 
     text: str
     offset: int
-    """Its position in the Markdown, in characters from 0."""
+    """Position in the Markdown, in characters from 0."""
     headings: tuple[str, ...]
     """The headings above the passage and at its beginning, the outermost first."""
     kind: str
-    """prose, list, table or code, whichever has the most words; post for a piece of a post, which
-    may have an author and a date."""
+    """prose, list, table or code, whichever has the most words, or post for a piece of a post. Only
+    a post may have `author` and `published`."""
     words: int
     """The number of words, or of characters in languages without spaces."""
     author: str | None = None
@@ -45,8 +44,8 @@ class _Unit(NamedTuple):
 
 
 def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any] | None = None) -> list[Passage]:
-    """Return the passages of a result, in order. Together they are the result's Markdown without
-    the rules between posts.
+    """Split a result's Markdown into passages, in order. They contain everything except the rules
+    between posts.
 
     A passage ends before a heading, at the end of a post, and before it exceeds `max_words` words.
     Paragraphs are cut between sentences. Tables, list items, quotations and code are never cut, so
@@ -54,8 +53,8 @@ def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any
 
     Args:
         result: An extraction, or the Markdown of a row.
-        posts: For Markdown, the row's column `posts`: objects with `author`, `published` and
-            `offset`. An extraction has its own posts.
+        posts: The row's column `posts` if `result` is Markdown: objects with `author`, `published`
+            and `offset`. An extraction has its own posts.
 
     Raises ValueError if `max_words` is below 1.
 
@@ -95,7 +94,7 @@ def _collect(markdown: str, max_words: int, posts: Sequence[Any]) -> Iterator[Pa
 def _make_passage(
     markdown: str, units: Sequence[tuple[_Unit, int]], path: Sequence[tuple[int, str]], post: Any
 ) -> Passage:
-    """Return the passage made from some units.
+    """Make a passage from units.
 
     Args:
         units: The units, each with its number of words.
@@ -112,8 +111,7 @@ def _make_passage(
 
 
 def _split_long(markdown: str, max_words: int) -> Iterator[_Unit]:
-    """Yield the units, after splitting paragraphs of more than `max_words` words between
-    sentences."""
+    """Yield the units. Paragraphs of more than `max_words` words are split between sentences."""
     for unit in _split(markdown):
         text = markdown[unit.start : unit.end]
         if unit.kind != "prose" or text.startswith(">") or len(words_of(text)) <= max_words:
@@ -123,8 +121,8 @@ def _split_long(markdown: str, max_words: int) -> Iterator[_Unit]:
 
 
 def _cut(text: str, max_words: int) -> Iterator[tuple[int, int]]:
-    """Yield the beginning and the end of each piece of a paragraph, which is not cut within
-    brackets, emphasis or code."""
+    """Yield the start and the end of each piece of a paragraph. No piece ends within brackets,
+    emphasis or code."""
     start = at = end = count = 0
     is_closed = True
     marks = [0] * (len(_PAIRS) + len(_TOGGLES))

@@ -1,4 +1,4 @@
-"""Makes table rows from a record and its outcome. Also finds a host's registered domain in the
+"""Makes table rows from records and their extractions. Also finds a host's registered domain in the
 Public Suffix List, without network access.
 """
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
 _IN_OTHER_COLUMNS = words("url charset charset_source encoding_errors error_code outputs")
-"""Fields of an extraction that have no column with the same value, or a column that the record or
-`charset_columns` fills."""
+"""Fields of an extraction that `extraction_columns` does not copy unchanged."""
 _OF_RECORD = words(
     "page_id url warc_file fetched_at http_status content_type payload_digest truncated payload_digest_sha1"
 )
@@ -43,8 +42,8 @@ OF_OUTPUTS: Mapping[str, Output] = {
 }
 """The output (see the setting `outputs`) that each column is made from."""
 SURE, DOUBTFUL = 0.85, 0.5
-"""Confidence bounds: from SURE on, a page's labels are right; below DOUBTFUL, few pages have right
-labels (docs/tables.md)."""
+"""Confidence bounds (docs/tables.md). At SURE or above, a page's labels are right. Below DOUBTFUL,
+the labels of few pages are right."""
 GRADES = {"sure": (SURE, 1.0), "doubtful": (0.0, math.nextafter(DOUBTFUL, 0.0))}
 """Minimum and maximum confidence of each grade. The last lines of a run count the pages in each
 grade."""
@@ -95,14 +94,15 @@ def extraction_columns(extraction: Extraction) -> Row:
 
 
 def charset_columns(of: object) -> Row:
-    """Return the columns that say how a page was decoded, from fields of the same names."""
+    """Return the columns that describe how a page was decoded, from attributes with the same
+    names."""
     return {name: getattr(of, name) for name in ("charset", "charset_source", "encoding_errors")}
 
 
 def extraction_row(
     record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None], crawl: str = ""
 ) -> Row:
-    """Return one page's row in the fused job, with the columns of `schemas.EXTRACTIONS`."""
+    """Return a page's row of the table `extractions`, for pages that are extracted in one pass."""
     columns = record_columns(record, batch, crawl) | charset_columns(extraction) | extraction_columns(extraction)
     return columns | {"versions": versions, "layout_id": None, "is_whole": is_whole(columns)}
 
@@ -134,8 +134,7 @@ def outcome_columns(outcome: Labels | str) -> Row:
 
 
 def text_sha256(text: str) -> str:
-    """Return a hash for finding equal texts, computed on the text in lower case with white space
-    collapsed.
+    """Hash a text, to find equal texts. Case and the amount of white space make no difference.
 
     >>> text_sha256("A  b\\n") == text_sha256("a b")
     True
@@ -144,7 +143,7 @@ def text_sha256(text: str) -> str:
 
 
 def storable(row: Row) -> Row:
-    """Return the row with U+FFFD in place of lone surrogates, which no UTF-8 column can hold."""
+    """Replace the lone surrogates in a row by U+FFFD, because UTF-8 cannot encode them."""
     return {key: _replace_surrogates(value) for key, value in row.items()}
 
 
@@ -170,8 +169,8 @@ def registered_domain(host: str) -> str | None:
     Crawl's index.
 
     Registry suffixes count, but company suffixes do not: a blog at a blogging service has the
-    service's domain. Returns None for an IP address, for a suffix itself, and for a host without a
-    listed suffix. Raises MachineError if the list is not installed.
+    service's domain. Returns None for an IP address, for a public suffix itself, and for a host
+    without a listed suffix. Raises MachineError if the list is not installed.
 
     >>> registered_domain("news.bbc.co.uk")
     'bbc.co.uk'
@@ -184,8 +183,8 @@ def registered_domain(host: str) -> str | None:
 
 @cache
 def _load_suffixes() -> "PublicSuffixList":
-    """Return the list in the package. It is read once per process, because reading it takes as long
-    as thousands of look-ups."""
+    """Load the list from its package, once per process: loading takes as long as thousands of
+    look-ups."""
     with needed("the column registered_domain", "warc"):
         from publicsuffixlist import PublicSuffixList
     return PublicSuffixList(accept_unknown=False, only_icann=True)

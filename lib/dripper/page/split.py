@@ -1,5 +1,4 @@
-"""Decodes a page, splits it into blocks, and asks a labeler for their labels. After these steps,
-`dripper.page.finish` makes the extraction."""
+"""Decodes, splits and labels a page. Afterwards, `dripper.page.finish` makes the extraction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,12 +30,12 @@ class Decoded:
     errors: int | None = None
     """The number of characters that could not be decoded."""
     url: str | None = None
-    """The page's address, if MHTML states it."""
+    """The page's URL, if MHTML states it."""
 
     @classmethod
     def open(cls, html: str | bytes, content_type: str | None, max_bytes: int) -> "Decoded":
-        """Decode a page with its HTTP `content_type`. Without a content type, compressed bytes are
-        inflated to at most `max_bytes`, and MHTML is opened. Raises PageError as `open_page`
+        """Decode a page with its HTTP `content_type`. Without a content type, bytes are
+        decompressed to at most `max_bytes`, and MHTML is opened. Raises PageError as `open_page`
         does."""
         saved = open_page(html, max_bytes) if content_type is None else SavedPage(html)
         return replace(cls.of(saved.html, saved.content_type or content_type), url=saved.url)
@@ -61,9 +60,9 @@ class Decoded:
 
 
 def split_into_blocks(decoded: Decoded, profile: str, reading: Reading = DEFAULT_READING) -> Page:
-    """Return the page split into blocks, at least one. If the page shows little or no text but
-    declares a text, the declared text is split. Raises PageError as `preprocess` does, and with
-    EMPTY_PAGE if there is no visible text."""
+    """Split a page into at least one block. If the page shows little or no text but declares a
+    text, the declared text is split. Raises PageError as `preprocess` does, and with EMPTY_PAGE if
+    there is no visible text."""
     page = html_core.preprocess_utf8(decoded.utf8, profile, reading)
     if page.hints.declared:
         page = read_declared(page)

@@ -1,8 +1,8 @@
 """Takes a page through the stages `preprocess`, `label` and `extract`. Between stages, the page is
 a row in a table or in a pipeline's batches.
 
-A row keeps the decoded page, and `extract` splits it again. So one function, `Finisher.examine`,
-finishes both pages in stages and pages in one pass.
+The row contains the decoded page, and the stage `extract` splits the page again. Therefore
+`Finisher.examine` can finish every page, whether the run is staged or not.
 """
 
 import math
@@ -37,7 +37,7 @@ class Preprocessed:
     source: str = ""
     """The decoded page without the elements that `html.drop` matches, for the stage `extract`."""
     simplified_html: str = ""
-    """For the stage `label`, like `n_blocks` and `tokens`."""
+    """Input of the stage `label`, like `n_blocks` and `tokens`."""
     n_blocks: int = 0
     tokens: int = 0
     """Tokens of the simplified HTML."""
@@ -52,7 +52,7 @@ class Preprocessed:
     layout: PageLayout | None = None
     """None if layouts are not enabled, or if there are no labels."""
     url: str | None = None
-    """The page's address as given, or else from MHTML."""
+    """The page's URL as given, or else the URL in MHTML."""
 
 
 def preprocess_page(
@@ -63,12 +63,12 @@ def preprocess_page(
     count_tokens: CountTokens = estimate_tokens,
     first: Labeler | None = None,
 ) -> Preprocessed:
-    """Return a page for the stages `label` and `extract`. If the page cannot be split, `error_code`
-    is set.
+    """Decode and split a page for the stages `label` and `extract`. If this fails, `error_code` is
+    set.
 
     Args:
-        url: The page's address, for its metadata.
-        first: The labeler that already labels the page in this stage.
+        url: The page's URL, for its metadata.
+        first: The first labeler of a chain, which already labels the page in this stage.
 
     >>> preprocess_page("<title>T</title><p>one<p>two", None, None).n_blocks
     2
@@ -102,8 +102,8 @@ def preprocess_page(
 
 
 def preprocessed_columns(page: Preprocessed, profile: str, first: tuple[str, str] | None = None) -> Row:
-    """Return the columns that the next stages read; `finish_row` reads them back. With
-    `record_columns`, they are a row of `pages` plus `simplified_html` and `tokens`.
+    """Return the columns that the next stages read; `finish_row` reads them back. Together with
+    `record_columns`, they make a row of the table `pages`, plus `simplified_html` and `tokens`.
 
     Args:
         first: The name and the version of the labeler that labelled the page in this stage.
@@ -154,10 +154,10 @@ def read_first_labels(first: Mapping[str, Any]) -> Labels:
 
 
 def finish_row(finisher: Finisher, row: Row) -> Extraction:
-    """Return the extraction for a row of `pages` with blocks, joined with its labels.
+    """Return the extraction of a page from its row in `pages`, joined with its labels.
 
-    Raises PageError as `Finisher.examine` does, and with INTERNAL if another version wrote the row,
-    or if the page now splits into another number of blocks.
+    Raises PageError as `Finisher.examine` does. The code is INTERNAL if another version of dripper
+    wrote the row, or if the page now splits into a different number of blocks.
     """
 
     def read_labels(page: Page) -> tuple[Labels | None, str]:
@@ -175,8 +175,8 @@ def finish_row(finisher: Finisher, row: Row) -> Extraction:
 
 
 def with_first_labels(row: Row) -> Row:
-    """Return the row of a page, with the labels of a chain's first labeler if the next labeler was
-    not asked or marked nothing. Then only `method` shows that there was a chain."""
+    """Return the row with the labels of a chain's first labeler if the next labeler did not get the
+    page, or marked no block as main. In this case, only `method` shows that there was a chain."""
     first, last = row.get("first_labels"), row["labeler"]
     if first is None or (_fits(row["main"], row) and any(row["main"])):
         return row
@@ -196,7 +196,7 @@ def _fits(main: Sequence[bool] | None, row: Row) -> bool:
 
 
 def labels_of(row: Row) -> Labels | None:
-    """Return the labels of a row; None if the row has no labels, or not one for each block."""
+    """Return the labels of a row, or None if the row does not have exactly one label per block."""
     if not _fits(row["main"], row):
         return None
     main = np.array(row["main"], bool)

@@ -1,7 +1,7 @@
 """The Spark code: planning, tables and stages. No other part of the product imports pyspark.
 
-For programs: `extract_column`, and the SQL function from `register`, extract pages that are already
-in a table. `label_udf` labels their blocks.
+Programs can import four functions. `extract_column` and `register` extract pages that are already
+in a table, `register_passages` splits their Markdown, and `label_udf` labels their blocks.
 """
 
 from collections.abc import Mapping
@@ -28,26 +28,26 @@ def extract_column(
     text: bool = False,
     **options: Any,
 ) -> "DataFrame":
-    """Return `df` with a new column: the main content of each page, or the reason why there is
-    none.
+    """Return `df` with a new column that holds the main content of each page, or an error.
 
-    All rows are kept. A page that is null, empty, not HTML, or over the limits in the settings gets
-    an `error_code`. Each row is extracted only once, however the column is used. The package must
-    be installed on the executors.
-
-    Raises InputError if an input column is missing or has the wrong type, or if the new column
-    already exists. Raises SettingsError or MachineError, here and not on the executors, if the
-    labeler cannot be loaded.
+    All rows are kept. A page that is null, empty, not HTML, or over a limit in the settings gets an
+    `error_code`. Each row is extracted only once, even if a query uses the column several times.
+    The package must be installed on the executors.
 
     Args:
-        html: The column with the pages, as text, or as bytes as served (decoded as browsers do,
-            with gzip and zstd decompressed).
-        url, content_type: The columns with the pages' addresses and Content-Type HTTP headers, if
-            available.
+        html: The column with the pages, as text or as raw bytes. Bytes are decoded as browsers
+            decode them, after gzip or zstd decompression.
+        url, content_type: The columns with the pages' URLs and Content-Type headers, if available.
         column: The name of the new column. It is a struct of the result columns of the table
             `extractions` (docs/tables.md).
         text: Whether the struct has the field `text`.
         labeler, settings, options: As for `dripper.extract`.
+
+    Raises:
+        InputError: If an input column is missing or has the wrong type, or if the new column
+            already exists.
+        SettingsError, MachineError: If the labeler cannot be loaded. This is checked here, before
+            any executor starts.
     """
     from dripper.page.extraction import checked_settings
     from dripper.spark.html_column import add_extractions
@@ -65,8 +65,7 @@ def register(
     text: bool = False,
     **options: Any,
 ) -> None:
-    """Register a SQL function in this session: `SELECT dripper_extract(html, url).markdown FROM
-    pages`.
+    """Register a SQL function: `SELECT dripper_extract(html, url).markdown FROM pages`.
 
     The function takes one to three columns (html, url and content_type, as in `extract_column`) and
     returns the same struct. Raises SettingsError or MachineError as `extract_column` does.
@@ -78,11 +77,11 @@ def register(
 
 
 def register_passages(spark: "SparkSession", name: str = "dripper_passages") -> None:
-    """Register a SQL function in this session that cuts Markdown into passages: `SELECT url,
-    inline(dripper_passages(markdown, posts, 200)) FROM extractions`.
+    """Register a SQL function that splits Markdown into passages.
 
-    The function takes the columns `markdown` and `posts`, and the maximum number of words in a
-    passage. The last two are optional. It returns an array of structs with the fields of
+    Use it like this: `SELECT url, inline(dripper_passages(markdown, posts, 200)) FROM extractions`.
+    The arguments are the columns `markdown` and `posts`, and the maximum number of words in a
+    passage. The last two are optional. The function returns an array of structs with the fields of
     `dripper.page.passages.Passage`, or null if `markdown` is null.
     """
     from dripper.page.passages import passages
@@ -97,21 +96,24 @@ def register_passages(spark: "SparkSession", name: str = "dripper_passages") -> 
 def label_udf(
     labeler: str | None = None, *, settings: "Settings | Mapping[str, Any] | None" = None, **options: Any
 ) -> Any:
-    """Return a pandas UDF that labels blocks. From a page's simplified HTML and its number of
-    blocks, the UDF makes a struct with `main` and `probability`, which have a value for each block,
-    and with `confidence`, `error_code` and `error_detail`.
+    """Return a pandas UDF that labels blocks.
 
-    It is an iterator UDF: each worker keeps one engine, and batches are made by tokens, as in the
-    stage `label`. After `spark.udf.register("label", label_udf("lm", model=FOLDER))`, the UDF is
-    available in SQL: `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`. On
-    CPUs, an engine uses as many threads as a task has cores (`spark.task.cpus`).
+    The UDF takes a page's simplified HTML and its number of blocks. It returns a struct with a
+    value for each block in `main` and `probability`, and with `confidence`, `error_code` and
+    `error_detail`.
 
-    Raises SettingsError or MachineError, here and not on the executors, if the labeler cannot be
-    loaded or reads whole pages (`cpu`). For a labeler that needs GPUs, only the settings are
-    checked.
+    To use it in SQL, call `spark.udf.register("label", label_udf("lm", model=FOLDER))`. Then
+    `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks` works. The UDF is an
+    iterator UDF: each worker keeps one engine and builds batches by tokens, as in the stage
+    `label`. On CPUs, an engine uses as many threads as a task has cores (`spark.task.cpus`).
 
     Args:
         labeler, settings, options: As for `dripper.extract`.
+
+    Raises:
+        SettingsError, MachineError: If the labeler cannot be loaded or reads whole pages (`cpu`).
+            This is checked here, before any executor starts. If the labeler needs GPUs, only its
+            settings are checked.
     """
     from dripper.labels.config import split_settings
     from dripper.labels.engine import load_labeler

@@ -1,5 +1,5 @@
-"""Code that all jobs share: flags, settings, the session, and usage errors, which are shown as one
-sentence with exit code 2."""
+"""Code that all jobs share: flags, settings, the session, exit codes, and error messages for
+users."""
 
 import argparse
 import json
@@ -37,15 +37,18 @@ logger = logging.getLogger(__name__)
 def parser(
     name: str, description: str | None, *, reads_archives: bool = True, redoes: bool = False
 ) -> argparse.ArgumentParser:
-    """Return a parser with the flags that all jobs share. It has --warcs if the job reads archives,
-    and --redo if it can read them again."""
+    """Return a parser with the flags that all jobs share.
+
+    It also has --warcs and similar flags if the job reads archives, and --redo if the job can read
+    them again.
+    """
     command = Parser(prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if reads_archives:
         kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
         command.add_argument("--warcs", help=kinds)
         records = "only these records, by an index: index=FILES,host=…,domain=…,language=…,status=…,mime=…,url-prefix=…,urls=@FILE"
         command.add_argument("--select", default="", metavar="index=…,…", help=records)
-        # Quoted, because settings are YAML, in which 2026-01-01 is a date.
+        # Quoted, because settings are YAML, and YAML reads 2026-01-01 as a date.
         quoted = partial(json.dumps, ensure_ascii=False)
         of_crawl = "the crawl that the archives are of, for the column crawl (setting reading.crawl)"
         command.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
@@ -63,7 +66,7 @@ def parser(
 
 
 def add_staged_labeler(command: argparse.ArgumentParser) -> None:
-    """Add --labeler to a single-stage job, with `lm` as the default."""
+    """Add --labeler, with `lm` as the default, to a job that runs a single stage."""
     command.add_argument(
         "--labeler", help="the labeler, which decides what is main content (default: that of --conf, else lm)"
     )
@@ -71,8 +74,10 @@ def add_staged_labeler(command: argparse.ArgumentParser) -> None:
 
 
 def add_tries(command: argparse.ArgumentParser) -> None:
-    """Add --tries, for schedulers that ignore exit codes: the job itself tries again while work is
-    unfinished."""
+    """Add --tries, with which the job itself retries while work is unfinished.
+
+    The flag is for schedulers that ignore exit codes.
+    """
     again = (
         "if work is left (exit code 3), try again, up to N tries in all, a minute apart; wrong usage is never repeated"
     )
@@ -80,8 +85,10 @@ def add_tries(command: argparse.ArgumentParser) -> None:
 
 
 def run_again(work: Callable[[], int], tries: int, pause_seconds: float = 60) -> int:
-    """Call `work` until its exit code is not 3, at most `tries` times, and return the last code.
-    Exceptions are not caught, because another try would not help."""
+    """Call `work` until its exit code is not 3, at most `tries` times. Return the last code.
+
+    Exceptions are not caught, because another attempt would not help.
+    """
     for n in range(1, tries):
         if (code := work()) != _WORK_IS_LEFT:
             return code
@@ -94,14 +101,13 @@ _WORK_IS_LEFT = 3
 
 
 def _output(typed: str) -> str:
-    """Return the output's location. A mistyped location is refused before Spark starts."""
+    """Return the location of the output. A mistyped location is an error before Spark starts."""
     place = output_place("--output", typed, catalogs=True)
     return str(Path(place.text).absolute()) if place.kind == "path" else place.text
 
 
 def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
-    """Parse the flags of a job that reads archives. They must name something to read or to
-    dismiss."""
+    """Parse the flags of a job that reads archives. They must name some files or records."""
     arguments = parser.parse_args(argv)
     if not any(getattr(arguments, name, None) for name in ("warcs", "select", "redo", "dismiss")):
         parser.error("the following arguments are required: --warcs or --select")
@@ -116,8 +122,10 @@ def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Nam
 
 @contextmanager
 def session(settings: Settings) -> Iterator["SparkSession"]:
-    """Yield a Spark session, and stop it at the end if this program made it. Raises MachineError if
-    there is no suitable Spark."""
+    """Yield a Spark session. Stop it at the end if this program made it.
+
+    Raises MachineError if there is no suitable Spark.
+    """
     try:
         from dripper.spark.session.session import is_given, open_session, settings_restored
     except ImportError as error:
@@ -127,7 +135,7 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
         on_interrupt = signal.getsignal(signal.SIGINT)
         spark = open_session(settings.spark)
         if threading.current_thread() is threading.main_thread():
-            # PySpark's own handler calls Java over a connection that may be waiting for an answer.
+            # PySpark's handler calls Java over a connection that may be waiting for an answer.
             signal.signal(signal.SIGINT, on_interrupt)
         try:
             yield spark
@@ -137,8 +145,10 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
 
 
 class _OneLine(logging.Formatter):
-    """Formats a message as one line of printable characters, whatever the addresses in it contain.
-    A trace keeps its lines."""
+    """Formats a message as one line, with unprintable characters (such as in URLs) escaped.
+
+    A traceback keeps its lines.
+    """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802, logging's name
         record.message = printable(record.message)
@@ -149,14 +159,16 @@ class _OneLine(logging.Formatter):
 
 
 def run_guarded(job: Callable[[], int]) -> int:
-    """Run a job and return its exit code. For an error with a message for users, print the message
-    to stderr and return the error's exit code, such as 2 for a UsageError. For Ctrl-C or a lost
-    JVM, return 3."""
+    """Run a job, and return its exit code.
+
+    If an error has a message for users, print the message to stderr and return the error's exit
+    code, such as 2 for a UsageError. After Ctrl-C or the loss of the JVM, return 3.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine("%(asctime)s %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dripper").setLevel(logging.INFO)
-    # py4j's traces after the loss of the JVM say no more than the last line of this command.
+    # After the loss of the JVM, py4j's traces say no more than the last line of this command.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     interrupt = _Interrupt()
     handler.addFilter(interrupt)
@@ -166,12 +178,12 @@ def run_guarded(job: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return _end(_INTERRUPTED, 3)
     except Exception as error:
-        if interrupt.at is not None:  # The signal came first, and may also have ended Java.
+        if interrupt.at is not None:  # The signal came first, and may also have killed Java.
             return _end(_INTERRUPTED, 3)
         if code := next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), 0):
             return _end(str(error), code)
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
-            # As Python's manual advises: otherwise, the interpreter fails again when it exits.
+            # As Python's manual recommends. Otherwise, the interpreter fails again on exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _end("nobody reads what this command says any more; run it again for its closing counts", 3)
         if _is_of_spark(error):
@@ -186,11 +198,13 @@ def run_guarded(job: Callable[[], int]) -> int:
 
 
 class _Interrupt(logging.Filter):
-    """Interrupts a command on a signal: running work is cancelled, and committed work is kept.
-    Suppresses the warnings and errors that result from this."""
+    """Interrupts a command on a signal, and hides the warnings and errors that this causes.
+
+    Running work is cancelled. Committed work is kept.
+    """
 
     at: float | None = None
-    """Time of the interruption, in seconds of a monotonic clock."""
+    """Time of the interruption in seconds, from a monotonic clock."""
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
@@ -204,12 +218,12 @@ class _Interrupt(logging.Filter):
                 signal.signal(each, handler)
 
     def _ask(self, *_: object) -> None:
-        # `timeout` sends its signal to the command and then to the process group. The second signal
-        # must not end the cleanup that the first signal began.
+        # `timeout` signals the command and then its process group. The second signal must not
+        # interrupt the cleanup that the first one started.
         if self.at is not None and time.monotonic() - self.at < _SAME_SECONDS:
             return
         self.at = time.monotonic()
-        # The module may be only partly imported at this moment.
+        # The module may be only partly imported at this time.
         if drop := getattr(sys.modules.get("dripper.spark.session.session"), "drop_connection", None):
             drop()
         raise KeyboardInterrupt
@@ -221,33 +235,33 @@ class _Interrupt(logging.Filter):
 _SAME_SECONDS = 5
 """Signals within this many seconds count as one."""
 _EXIT_CODES = {UsageError: 2, BusyError: 3, DifferenceError: 3, StorageError: 3, NoPageError: 5}
-"""Exit codes of exceptions with messages for users."""
+"""Exit codes of the exceptions that have messages for users."""
 _INTERRUPTED = "interrupted; run the same command again: only what is missing is done"
 
 
 def _end(words: str, exit_code: int) -> int:
-    """Print why the command ends, and return its exit code."""
+    """Print why the command ends, and return `exit_code`."""
     sys.stderr.write(printable(words, keeps="\n") + "\n")
     return exit_code
 
 
 def _reader_is_gone() -> bool:
-    """Return whether standard output is a pipe that was closed at its other end, for example by `|
-    head`."""
+    """Return whether the reader of standard output, such as `| head`, has closed the pipe."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     return bool(poll.poll(0))
 
 
 def _is_of_spark(error: Exception) -> bool:
-    """Return whether Spark raised an error. This is decided by class names, as in
-    `_is_lost_jvm`."""
+    """Return whether Spark raised the error, judged by class names as in `_is_lost_jvm`."""
     return any(kind.__name__ in ("PySparkException", "Py4JJavaError") for kind in type(error).__mro__)
 
 
 def _tell_spark_error(error: Exception) -> int:
-    """Print, as a sentence, an error that Spark raised outside a batch, and return the exit code.
-    The code is 2 if a table refuses a write, which the user must allow; otherwise, 3."""
+    """Print a one-sentence message about an error that Spark raised outside a batch.
+
+    Return the exit code: 2 if a table refuses a write, which the user must allow; otherwise, 3.
+    """
     from dripper.spark.tables.sql import first_line
 
     logger.debug("what Spark raised", exc_info=error)
@@ -263,18 +277,20 @@ _REFUSED = re.compile(
     r"APPEND_ONLY|CONSTRAINT|NOT_NULL|PERMISSION|ACCESS_?DENIED|Permission denied|Access Denied|AccessControlException|Forbidden",
     re.IGNORECASE,
 )
-"""Words in messages from Spark, Delta and storage systems if a table's properties, constraints or
-permissions forbid a write."""
+"""Words in messages of Spark, Delta and storage systems if a table's properties, its constraints,
+or missing permissions prevent a write."""
 
 
 def _is_lost_jvm(error: Exception) -> bool:
-    """Return whether the JVM is gone. This is decided by the error's name, because this module is
-    also used without Spark."""
+    """Return whether the JVM is gone.
+
+    This checks the error's class name, because this module is also used without Spark.
+    """
     return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 
 def note_relocated(spark: "SparkSession", arguments: argparse.Namespace, settings: Settings) -> None:
-    """Note that archives have moved, if --relocated is given."""
+    """Record that archives have moved, if --relocated is given."""
     if arguments.relocated:
         from dripper.spark.ledger.relocated import parse_move, relocate
 
@@ -283,8 +299,7 @@ def note_relocated(spark: "SparkSession", arguments: argparse.Namespace, setting
 
 
 def stage(name: str, arguments: argparse.Namespace) -> int:
-    """Run one stage of a staged run, print its final counts, and return the exit code (see
-    `Outcome.exit_code`)."""
+    """Run one stage of a staged run, print its final counts, and return `Outcome.exit_code`."""
     flags = {"labeler.name": "labeler", "reading.crawl": "crawl"}
     configured = settings(arguments, {key: getattr(arguments, flag, None) for key, flag in flags.items()})
     with session(configured) as spark:
@@ -305,7 +320,7 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
 
 
 def dry_run(arguments: argparse.Namespace) -> int:
-    """Print the plan and estimated cost of `jobs/run.py` with the same flags, and write nothing."""
+    """Print the plan and estimated cost of `jobs/run.py` with these flags. Write nothing."""
     configured = settings(arguments, {"labeler.name": arguments.labeler})
     with session(configured) as spark:
         from dripper.labels.registry import split_into_stages
@@ -324,7 +339,7 @@ def dry_run(arguments: argparse.Namespace) -> int:
         if is_chain or staged:
             sys.stdout.write(cost_summary(pages, configured))
         if configured.layouts.enabled:
-            # A chain's second labeler adds no CPU cost.
+            # The second labeler of a chain adds no CPU cost.
             alone = configured.model_copy(update={"labeler": split_into_stages(configured.labeler)[0]})
             sys.stdout.write(cpu_summary(pages, alone))
         elif not staged:

@@ -1,9 +1,8 @@
-"""Adds a column with extractions or labels to a table that already has HTML, and provides SQL
-functions for this.
+"""Extracts or labels pages that are already in a table, as a new column or in SQL.
 
-Extraction uses a plain Python UDF. It works in every kind of session, classic or Connect, and other
-columns are not sent to Python. Spark gives it 100 pages at a time. An Arrow UDF gets 10,000 pages
-by default, which is about a gigabyte.
+Extraction uses a plain Python UDF. It works in every kind of session, classic or Connect, and Spark
+does not send the other columns to Python. Spark passes it 100 pages at a time. An Arrow UDF would
+get 10,000 pages by default, which is about a gigabyte.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,12 +31,11 @@ _TEXT = StructField("text", StringType())
 _ADDRESS = ("http://", "https://")
 
 Page = tuple[str | bytes, str | None, str | None]
-"""The HTML, the page's address, and the Content-Type HTTP header."""
+"""The page's HTML, URL and Content-Type header."""
 
 
 def schema(*, text: bool = False) -> StructType:
-    """Return the type of an extraction: the columns of the table `extractions` that describe a
-    page's result.
+    """Return the type of an extraction: the columns of `extractions` with the result of a page.
 
     Args:
         text: Whether to add the field `text`, which the table does not have.
@@ -83,8 +81,8 @@ def labels_function(settings: Settings, loader: Loader) -> Any:
 def _function(settings: Settings, text: bool) -> Any:
     work = update_wrapper(partial(extract_row, settings.model_dump_json(), text), extract_row)
     function = F.udf(work, schema(text=text), useArrow=False)
-    # The function is deterministic. But if Spark knew this, it would repeat the function for each
-    # use of its column: a query that filters by `error_code` would extract each page twice.
+    # The function is deterministic. If Spark knew this, it would repeat the call for each use of
+    # the column. A query that filters by `error_code`, for example, would extract each page twice.
     return function.asNondeterministic()
 
 
@@ -102,8 +100,8 @@ def _require(df: DataFrame, source: str | Column, name: str, types: tuple[type[D
 
 
 _last: list[Any] = []
-"""The last call and its row, because a query that uses two fields of the function's result calls
-the function twice for each page."""
+"""The last call and its row. A query that uses two fields of the result calls the function twice
+for each page."""
 
 
 def extract_row(
@@ -135,8 +133,7 @@ def _extract_row(settings: str, text: bool, html: str | bytes | None, url: str |
 
 
 def _page(html: str | bytes | None) -> str | bytes:
-    """Return the page. Raises PageError, as `dripper.extract` does, for a value passed by
-    mistake."""
+    """Return the page. Raises PageError for null or a URL, as `dripper.extract` does."""
     if html is None:
         raise PageError(ErrorCode.EMPTY_PAGE, "html is null")
     if isinstance(html, str) and html.startswith(_ADDRESS) and "<" not in html and len(html.split()) == 1:
@@ -146,8 +143,10 @@ def _page(html: str | bytes | None) -> str | bytes:
 
 @cache
 def _worker(settings: str, text: bool) -> tuple[Guard[Page, Row], Mapping[str, str]]:
-    """Return the guard for these settings, and the versions for its rows. The guard and its page
-    process are kept from task to task."""
+    """Return the guard for these settings, and the versions for its rows.
+
+    The guard and its child process are reused by later tasks.
+    """
     parsed = Settings.model_validate_json(settings)
     extractor = shared_extractor(parsed)
     versions = extractor.versions

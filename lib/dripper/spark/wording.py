@@ -1,4 +1,4 @@
-"""Formats numbers and names for sentences."""
+"""Formats counts and lists of names for messages."""
 
 from collections.abc import Collection
 
@@ -6,7 +6,7 @@ _PLURALS = {"batch": "batches", "is": "are", "was": "were", "has": "have", "does
 
 
 def say_count(number: int, thing: str, verb: str = "") -> str:
-    """Return a number with its noun, and with a verb that agrees with it.
+    """Return a number, its noun and optionally a verb, in the singular or plural.
 
     >>> say_count(1, "file"), say_count(2, "error row"), say_count(0, "batch")
     ('1 file', '2 error rows', '0 batches')
@@ -20,11 +20,11 @@ def say_count(number: int, thing: str, verb: str = "") -> str:
 
 
 SHOWN = 5
-"""Number of items that a message lists."""
+"""Maximum number of names in a message."""
 
 
 def list_names(names: Collection[str]) -> str:
-    """Return the first few of the names, in order.
+    """Return the first few names in sorted order.
 
     >>> list_names(["b", "a"]), list_names("gfedcba")
     ('a, b', 'a, b, c, d, e, …')

@@ -1,4 +1,4 @@
-"""Reads code and its language, without line numbers and buttons, and writes it as Markdown."""
+"""Writes code as Markdown, with its language and without line numbers and buttons."""
 
 import re
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ _NOT_LANGUAGES = frozenset(
 
 
 def read_code(tree: Tree, element: int) -> str:
-    """Return the text of a code element, with line breaks. A `br`, or an element on its own line,
-    becomes a line break. Line numbers, buttons and hints beside the code are left out."""
+    """Return the text of a code element, without line numbers, buttons and tooltips. Each `br` and
+    each line-breaking element begins a new line."""
     lines: list[list[str]] = [[]]
     has_text = False
     for kind, piece in _read_code_pieces(tree, element):
@@ -46,8 +46,8 @@ def read_code(tree: Tree, element: int) -> str:
 
 
 def find_code(tree: Tree, pre: int) -> int:
-    """Return the only `code` in a `pre`, if all other text (such as a file name or a language) is
-    on separate lines. Otherwise return the `pre`."""
+    """Return the only `code` in a `pre` if it shares no line with other text, such as a file name.
+    Otherwise return the `pre`."""
     inside = range(pre + 1, tree.lasts[pre] + 1)
     codes = [each for each in inside if tree.tags[each] == "code"]
     if len(codes) != 1:
@@ -60,8 +60,8 @@ def find_code(tree: Tree, pre: int) -> int:
 
 
 def _drop_numbers(lines: list[str]) -> list[str]:
-    """Return lines without a gutter. A gutter consists of consecutive numbers, each on its own line
-    before a line of code."""
+    """Remove line numbers if they are consecutive and each is on a line of its own before its line
+    of code."""
     said = [line for line in lines if line.strip()]
     numbers, code = said[::2], said[1::2]
     first = int(numbers[0]) if len(numbers) == len(code) > 1 else 0
@@ -104,16 +104,15 @@ def _is_beside_code(name: str, tag: str) -> bool:
 
 
 def has_lines(tree: Tree, element: int) -> bool:
-    """Return whether a `code` outside a `pre` contains several lines. A single line break is only
-    source formatting."""
+    """Return whether a `code` outside a `pre` has several lines. A single newline in the source
+    does not count."""
     inside = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
     return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) in _ENDING_LINES for tag in inside[1::2])
 
 
 def find_code_boxes(tree: Tree) -> list[int]:
-    """Return the elements that are marked as code only by their attributes: a language attribute,
-    and a class with a word for code. These elements contain several lines, and no line-breaking
-    element."""
+    """Return elements other than `code` that have a `data-lang` attribute and a class such as
+    `highlight`. Each contains several lines and no line-breaking element."""
     tags = {tag for tag in tree.names if " data-lang" in tag and _CODE_BOX.search(tag)}
     return [
         element
@@ -125,8 +124,8 @@ def find_code_boxes(tree: Tree) -> list[int]:
 
 
 def find_language(tree: Tree, element: int) -> str:
-    """Return the language that is named by the attributes of a code block, or by the attributes of
-    the elements directly inside and around the block; "" if none is named."""
+    """Return the language of a code block in lower case, or "" if none is named. Reads the
+    attributes of the block, its parent, its grandparent, and a `code` directly inside the block."""
     around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]
     if tree.lasts[element] > element and tree.tags[element + 1] == "code":
         around.insert(0, element + 1)
@@ -142,7 +141,7 @@ def find_language(tree: Tree, element: int) -> str:
 
 
 def is_code_table(source: Source, table: int) -> bool:
-    """Return whether a table's only purpose is to put line numbers beside code."""
+    """Return whether a table only puts line numbers beside code."""
     if source.holds(table, _TABLES):
         return False
     tree = source.tree
@@ -159,7 +158,7 @@ class CodeWriter:
     tree: Tree
     lines: Lines
     _span: tuple[str, str] = "", ""
-    """The last code span written: its hole and its code."""
+    """Hole and code of the last code span written."""
 
     def write(self, element: int, tag: str) -> bool:
         """Write a code element, as a block if it is a `pre` or has several lines, otherwise as a
@@ -190,7 +189,8 @@ class CodeWriter:
         self._span = pieces[-1], code
 
     def write_block(self, element: int, language: str = "") -> bool:
-        """Write an element as a code block, or as code spans in a cell, a heading or a link."""
+        """Write an element as a code block. In a cell, a heading or a link, write code spans
+        instead."""
         code, lines = read_code(self.tree, element), self.lines
         lines.set_apart()
         if lines.n_inline or lines.cell is not None:

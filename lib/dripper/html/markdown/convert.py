@@ -1,7 +1,7 @@
-"""Converts main HTML to Markdown for readers. The module `writer` describes the method.
+"""Converts main HTML to Markdown. The module `writer` describes the method.
 
-`convert_with_html2text` writes the form that the Dripper paper scored (4.2.2, "Html+MD"). It needs
-a GPL-3.0 package, which is installed separately.
+`convert_with_html2text` writes the Markdown that the Dripper paper scores (4.2.2, "Html+MD"). It
+needs html2text, a GPL-3.0 package that is installed separately.
 """
 
 import sys
@@ -35,21 +35,21 @@ DEFAULT_MARKDOWN = MarkdownSettings()
 
 
 def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
-    """Return HTML as Markdown, with headings, lists and their numbers, tables, code, formulas,
-    links and image texts. Lines are not wrapped.
+    """Return HTML as Markdown, with headings, numbered lists, tables, code, formulas, links and
+    images. Lines are not wrapped.
 
-    The Markdown ends with one newline. Text of the page that looks like Markdown is escaped (see
-    `inert`), and no link points to a script.
+    The Markdown ends with one newline. Page text that looks like Markdown is escaped (see `inert`).
+    No link points to a script.
 
     Args:
-        main_html: Any HTML; for "", the result is "".
+        main_html: Any HTML. Blank HTML gives "".
         is_pruned: Whether `prune` wrote the HTML for the profile `dripper` or `paper`. Such HTML
             needs no parsing, which saves a fifth of the time.
 
     Raises:
         PageError: OUTPUT_TOO_LARGE, if the Markdown is longer than
             `html.tree.parser.output_limit(len(main_html))`.
-        MachineError: The setting `converter` is html2text, which is not installed.
+        MachineError: The setting `converter` is html2text, and html2text is not installed.
 
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'

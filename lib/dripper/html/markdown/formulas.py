@@ -16,15 +16,15 @@ _IMAGE_SOURCE = re.compile(r"latex\.php|codecogs\.com|mathtex\.cgi|math/render/|
 _IN_ADDRESS = re.compile(
     r"(?:codecogs\.com/[^?]*|latex\.php|mathtex\.cgi|mimetex\.cgi)\?(?:latex=)?(.+)|[?&]cht=tx&(?:.*&)?chl=([^&]+)"
 )
-"""LaTeX in the address of a rendering service."""
+"""LaTeX in the URL of a rendering service."""
 _SOURCES = ("data-math", "data-tex", "data-latex", "data-entry", "data-formula")
 """Attributes that hold an element's LaTeX."""
 _DELIMITED = re.compile(r"\s*(\\\(|\\\[|\$\$?)(.*?)(\\\)|\\\]|\$\$?)\s*", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle) (.*)\}", re.DOTALL)
 _FORGING = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>]*@)|&(?=#?[A-Za-z0-9]{1,40};)|!(?=\[)|\](?=[(\[:])|`")
-"""LaTeX characters that Markdown would read as a tag, a reference, an image, a link or code. A
-space after such a character prevents this and changes no formula. A backslash would be read as
-LaTeX."""
+"""Characters in LaTeX that Markdown would read as part of a tag, a character reference, an image, a
+link or code. A space after the character prevents this without changing the formula. A backslash
+would be read as LaTeX."""
 _FORGED = {"`": "\u2018"}
 _TEX_ENCODING = re.compile(r"application/x-(?:la)?tex|^(?:La)?TeX$")
 
@@ -43,8 +43,8 @@ def may_be_formula(tags: str) -> bool:
     """Return whether a start tag, or any tag in a string of joined tags, may be a formula. Without
     this filter, every attribute on the page would be parsed.
 
-    Searching lower-case text for each word takes a fraction of the time of one case-insensitive
-    search for all words.
+    Searching lower-case text for each word is much faster than one case-insensitive search for all
+    words.
     """
     tags = tags.lower()
     return any(map(tags.__contains__, _SIGNS)) or ("tex" in tags and _TEX.search(tags) is not None)
@@ -56,8 +56,8 @@ def may_have_tex(text: str) -> bool:
 
 
 def cut_tex(text: str, holes: list[str]) -> str:
-    """Return a text with its LaTeX replaced by holes, because the backslashes and indexes in LaTeX
-    are not Markdown."""
+    """Return a text with its LaTeX replaced by holes. Otherwise, backslashes and underscores in the
+    LaTeX would be escaped."""
     if "\\" in text or "[tex]" in text:
         pieces, position = list[str](), 0
         for start, end in find_tex(text):
@@ -107,10 +107,10 @@ def find_tex(text: str) -> Iterator[tuple[int, int]]:
 
 
 def read_formula(tree: Tree, element: int) -> str | None:
-    """Return the Markdown of a formula: `$…$`, or `$$…$$` if it is displayed. Return None if the
-    element is not a formula, and "" if it renders a formula with its source beside it.
+    """Return the Markdown of a formula: `$…$`, or `$$…$$` for a display formula. Return None if the
+    element is not a formula, and "" if it repeats a formula that is written elsewhere.
 
-    If there is LaTeX source, it is used. MathML without LaTeX source is converted.
+    The page's LaTeX source is used if there is any. Otherwise, MathML is converted.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     values = attributes(tag)
@@ -143,7 +143,7 @@ def read_formula(tree: Tree, element: int) -> str | None:
 
 def delimit(source: str, *, display: bool = False) -> str:
     r"""Return LaTeX source between dollar signs. If the source already has delimiters, they decide
-    whether the formula is displayed.
+    whether it is a display formula.
 
     >>> delimit(r"\[ x^2 \]"), delimit(r"{\displaystyle a}")
     ('$$x^2$$', '$a$')
@@ -165,8 +165,8 @@ def _is_in_display(tree: Tree, element: int) -> bool:
 
 
 def _convert_inner_math(tree: Tree, element: int, *, display: bool) -> str | None:
-    """Convert the first `math` inside a rendered formula. MathJax 2 also keeps it in an attribute,
-    or in a script after the formula.
+    """Convert the first `math` inside a rendered formula, or the `data-mathml` attribute that
+    MathJax 2 writes. Return "" if the formula's LaTeX follows in an element of its own.
     """
     for inner in range(element + 1, tree.lasts[element] + 1):
         if tree.tags[inner] == "math":
@@ -193,12 +193,12 @@ def _convert_mathml(tree: Tree, element: int, *, display: bool) -> str:
 
 
 _FENCES = dict(zip("(){}[]|", map(chr, range(0xE000, 0xE007)), strict=True))
-"""Private-use characters that replace fences in MathML, because the converter would write a fence
-as `\\left(\\right.`."""
+"""Private-use characters that replace parentheses and other fences in MathML. The converter would
+write `(` as `\\left(\\right.`."""
 _WRITTEN_FENCES = {sign: f"\\{fence}" if fence in "{}" else fence for fence, sign in _FENCES.items()}
 _TABLE, _TABLE_END, _BINOMIAL = "\ue007", "\ue008", "\ue009"
-"""Private-use characters for the edges of tables (the converter writes only their cells), and for
-fractions without a bar."""
+"""Private-use characters for the start and end of a table, which the converter does not write, and
+for fractions without a bar."""
 _PRIVATE = re.compile("[\ue000-\ue00b]")
 _FENCE = re.compile(r"<mo(?: [^>]*)?>\s*([(){}\[\]|])\s*</mo>")
 _BRACE = re.compile(r"[{}](?=[^<>]*<)")
@@ -237,14 +237,14 @@ def _run_converter(mathml: str, *, display: bool) -> str:
     try:
         latex = _write_tables(MathMLToLaTeX().convert(marked))
     except Exception:
-        # The converter raises various errors on broken XML and unknown elements. Their text is
-        # better than nothing.
+        # The converter raises various errors on broken XML and unknown elements. Write the text of
+        # the MathML instead.
         latex = ""
     return delimit(latex or re.sub(r"([{}&])", r"\\\1", unescape(re.sub("<[^>]*>", " ", mathml))), display=display)
 
 
 def _open_fences(match: re.Match[str]) -> str:
-    """Return a fenced table with its fences as operators."""
+    """Replace the `mfenced` around a table with `mo` elements."""
     given = attributes(f"<mfenced{match[1]}>")
     opener, closer = given.get("open", "("), given.get("close", ")")
     return f"<mrow><mo>{opener}</mo>{match[2]}<mo>{closer}</mo></mrow>"

@@ -10,31 +10,31 @@ from dripper.html.tree.tree import Tree, attribute
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
-    """An image of the main content."""
+    """An image in the main content."""
 
     address: str
-    """The image's address in main HTML; for a video, the address of its poster."""
+    """The image's URL in main HTML; for a video, the URL of the poster."""
     alt: str | None = None
     """The image's alternative text; None if it has none."""
     caption: str | None = None
     """The image's caption; None if it has none."""
     place: int | None = None
-    """Offset of the image's `![` in the Markdown, in characters; None if the image is not there."""
+    """Offset of the image's `![` in the Markdown, in characters; None if the Markdown lacks the
+    image."""
     width: int | None = None
-    """Width in pixels, as the page states it; None if not stated."""
+    """Width in pixels, if the page states it."""
     height: int | None = None
     """Height in pixels; see `width`."""
     role: str = "content"
-    """`lead`: the image that the page declares as its own. `gallery`: one of several adjacent
+    """`lead`: the image that the page declares as its own image. `gallery`: one of several adjacent
     images. `icon` or `avatar`: recognised by names or size. Otherwise `content`."""
 
 
 def list_images(tree: Tree, picture: str | None = None) -> dict[int, ShownImage]:
-    """Return the images in a tree of main HTML, by element and in document order. Their `place` is
-    not set.
+    """Return the images in main HTML by element, in document order. Their `place` is None.
 
     Args:
-        picture: The address of the image that the page declares as its own.
+        picture: The URL of the image that the page declares as its own.
     """
     images = find_images(tree)
     roles = find_roles(tree, images, picture)

@@ -1,12 +1,12 @@
-"""Escapes a page's text for Markdown, so that it forges no tag, link, image, list or emphasis.
+"""Escapes text for Markdown, so that a page's text cannot become a tag, link, image or list.
 
-A unit is a text that a renderer reads as a whole: a paragraph with its forced line breaks, a
-heading, or a cell. A unit contains the page's characters unchanged. The writer's marks in a unit
-are Unicode noncharacters; the page's own noncharacters are dropped. So every character that looks
-like a Markdown mark comes from the page. Its neighbours decide whether a renderer would read it as
-a mark. Only then is it escaped, with a backslash if all renderers support that escape, otherwise
-with a character reference (`&lt;`). Emphasis marks are left out if a renderer would show them as
-characters.
+A unit is text that a renderer reads as a whole: a paragraph with its forced line breaks, a heading,
+or a cell. In a unit, the writer's marks are Unicode noncharacters; the page's own noncharacters are
+dropped. Every character that looks like Markdown therefore comes from the page.
+
+Such a character is escaped only if its neighbours would make a renderer read it as a mark. The
+escape is a backslash if all renderers support it, otherwise a character reference (`&lt;`).
+Emphasis marks are left out if a renderer would show them as characters.
 """
 
 import re
@@ -18,9 +18,9 @@ from dripper.html.units.lines import join_lines
 HOLE = "\ufdd2{}\ufdd3"
 """A numbered placeholder for code, a formula or a checkbox."""
 LINK, IMAGE, TARGET = "\ufdd4", "\ufdd5{}\ufdd3", "\ufdd6{}\ufdd3"
-"""Marks at the start of a link's text, at the start of an image's text, and at the end of either
-text. An image mark contains the number of the image's element, and remains in the written unit. An
-end mark contains the number of the destination."""
+"""Marks for the start of a link's text, the start of an image's text, and the end of either text.
+An image mark contains the number of the image's element, and remains in the written unit. An end
+mark contains the number of the hole with the destination."""
 EMPHASIS = {"strong": ("\ufde6", "\ufde7"), "em": ("\ufde8", "\ufde9"), "del": ("\ufdea", "\ufdeb")}
 """The opening and closing mark of each kind of emphasis."""
 OPENERS = "\ufde6\ufde8\ufdea"
@@ -44,8 +44,8 @@ _MOST_LAYERS = 8
 """Maximum number of nested emphasis layers that are joined if they end and begin again at the same
 position."""
 _STRUCTURE = frozenset("\\<>&;\n\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6")
-"""Marks, and characters that change the meaning of the text after them. They stay inside the
-emphasis, while other punctuation at its edges may be moved out."""
+"""Characters that are never moved out of emphasis: marks, and characters that change the meaning of
+the text after them. Other punctuation may be moved out."""
 _LIST = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)")
 _BULLET = re.compile(r"[-+*](?=\s|$)")
 _RULE = re.compile(r"([*_-])[ \t]*(?:[*_-][ \t]*){2,}$")
@@ -90,7 +90,7 @@ def drop_unseen_in_all(texts: list[str]) -> list[str]:
 
 
 def leave_marks(text: str) -> str:
-    """Return a text's case-folded words, for comparing texts by their wording.
+    """Case-fold a text and remove its punctuation, for comparing texts by their wording.
 
     >>> leave_marks("Rain, in Bergen!")
     'rain in bergen'
@@ -115,13 +115,13 @@ def count_ticks(code: str) -> int:
 
 
 def is_plain(address: str) -> bool:
-    """Return whether an address needs no escaping as a link destination."""
+    """Return whether a URL needs no escaping as a link destination."""
     return _PLAIN_ADDRESS.fullmatch(address) is not None
 
 
 def write_destination(address: str, title: str, text: str = "") -> str:
-    """Return the part of a link or an image between the parentheses: its address and its title. The
-    title is left out if it repeats `text`, the part between the brackets."""
+    """Return the part of a link or image between the parentheses: the URL and the title. The title
+    is left out if it repeats `text`, the part between the brackets."""
     if title and leave_marks(title) in ("", leave_marks(text)):
         title = ""
     if not is_plain(address):
@@ -140,7 +140,7 @@ def _write_reference(match: re.Match[str]) -> str:
 
 
 def write_inert_line(text: str, before: str = "") -> str:
-    """Return one line of Markdown that shows a text literally, after the line's own mark, `before`.
+    """Return one line of Markdown: the mark `before`, then a text that is shown literally.
 
     >>> write_inert_line("<b> of [a](b), snake_case, 2 * 3", "# ")
     '# &lt;b> of [a\\\\](b), snake_case, 2 * 3'
@@ -323,7 +323,7 @@ def _settle_emphasis(unit: str) -> str:
 
 def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:
     """Return the positions of paired opening and closing marks, inner pairs first. A mark without a
-    partner, or inside a pair of its own kind, is not paired."""
+    partner, or inside a pair of the same kind, is not paired."""
     pairs, stack = list[tuple[int, int]](), list[int]()
     for index in range(1, len(pieces), 2):
         mark = pieces[index]
@@ -340,7 +340,7 @@ def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:
 
 
 def _move_blanks(pieces: list[str]) -> None:
-    """Move white space at the edges of emphasis out of it, in place."""
+    """Move white space at the edges of emphasis out of the emphasis, in place."""
     for index in range(len(pieces) - 2, 0, -2):
         if pieces[index] in _CLOSER:
             bare = pieces[index + 1].lstrip()
@@ -372,7 +372,7 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
         outer, cut = inner[cut - 1], cut - 1
         before = inner[cut - 1 : cut] or _last(pieces, last - 1)
     pieces[last - 1], pieces[last + 1] = inner[:cut], inner[cut:] + pieces[last + 1]
-    # A mark right after a closing mark would be read together with it.
+    # Renderers would read an opening mark right after a closing mark as one mark.
     begins_late = (
         not pieces[first - 1] and pieces[first - 2 : first - 1] not in ([], [""]) and pieces[first - 2] not in _CLOSER
     )
@@ -382,7 +382,7 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
 
 def _is_edge(inner: str, outer: str) -> bool:
     """Return whether renderers read a mark between an inner and an outer character as emphasis.
-    (cmark-gfm skips tildes.)"""
+    Return False next to a tilde, because cmark-gfm skips tildes."""
     if "~" in (inner, outer):
         return False
     return bool(inner.strip()) and (inner.isalnum() or not outer.strip() or _is_punctuation(outer))

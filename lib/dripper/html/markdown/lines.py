@@ -20,7 +20,7 @@ _PARAGRAPH = re.compile("\n(?:[ \u00a0\ufde6-\ufdeb]*\n)+")
 """Line breaks with no text between them."""
 _DEFINED = re.compile(r"^(\[\^[0-9]+\]):", re.MULTILINE)
 _DEFINES = re.compile(r"""\S+(?:\s+(?:"[^"]*"|'[^']*'|\(.*\)))?$""")
-"""An address with or without a title, as the rest of a line that defines a link."""
+"""The rest of a line that defines a link: a URL, with or without a title."""
 
 
 class Lines:
@@ -33,7 +33,7 @@ class Lines:
     def __init__(self, source: Source, out: Output) -> None:
         self.out = out
         self.holes = source.holes
-        """Finished Markdown, to which the pieces refer by number."""
+        """Finished Markdown. The pieces refer to it by number."""
         self.pieces: list[str] = []
         """The pieces of the current line."""
         self.n_inline = 0
@@ -42,7 +42,7 @@ class Lines:
         self.cell: list[str] | None = None
         """The lines of the open cell; None if no cell is open."""
         self.is_between_items = False
-        """Whether a list is open, but none of its items is."""
+        """Whether a list is open, but no item of the list is open."""
         self.ends: list[tuple[int, Callable[..., None], tuple[object, ...]]] = []
         """Calls to make at later end tags."""
         self._source = source
@@ -70,7 +70,8 @@ class Lines:
         self.out.close()
 
     def set_apart(self) -> None:
-        """End the current line, and put an empty line before the next one."""
+        """End the current line, and put an empty line before the next line. In a heading or a link,
+        add only a space."""
         if self.n_inline:
             self.pieces.append(" ")
             return
@@ -131,9 +132,9 @@ class Lines:
         self.out.write((mark + written).split("\n"))
 
     def _settle_definitions(self, written: str) -> str:
-        """Return text with the footnote marks at line starts escaped, so that they define no
-        footnotes. A line such as `[^1]: Ibid.` that begins a note also gets a suffix, so that
-        renderers without footnotes do not read it as a link definition."""
+        """Escape footnote marks at line starts, so that they do not define footnotes. A note such
+        as `[^1]: Ibid.` also gets a suffix. Otherwise, renderers without footnotes would read the
+        note as a link definition."""
         written = _DEFINED.sub(r"\1\:", written)
         if self.out.mark[:2] == "[^" and _DEFINES.match(written):
             written = f"{written} &nbsp;"
@@ -146,8 +147,8 @@ class Lines:
             self.pieces.append(HOLE.format(len(self.holes) - 1))
 
     def begin_emphasis(self, element: int, tag: str) -> bool:
-        """Begin an element's emphasis, unless it contains an element that cannot be part of a
-        line."""
+        """Begin an emphasized element. Write it as a plain block if it contains, for example, a
+        list."""
         kind = EMPHASIZED.get(self._source.roles.get(element) or self._source.tree.tags[element], "strong")
         if self._source.holds(element, STRUCTURE):
             return self.begin_block(element, tag)

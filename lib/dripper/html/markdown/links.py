@@ -32,7 +32,7 @@ class LinkWriter:
     lost: Collection[int]
     """The links to fragments that do not exist."""
     cards: dict[int, int] = field(default_factory=dict)
-    """The elements that get a card's link, each with the number of the link's hole."""
+    """The hole number of a card's link, by the element that gets the link."""
 
     def begin_anchor(self, element: int, tag: str) -> bool:
         """Begin a link, unless it shows nothing or has no target."""
@@ -61,8 +61,7 @@ class LinkWriter:
         return lines.begin_block(element, tag)
 
     def _is_back_link(self, element: int, tag: str) -> bool:
-        """Return whether a link shows only an arrow, and so points from a note back into the
-        text."""
+        """Return whether a link shows only an arrow, like the link from a note back to its mark."""
         if self.source.holds(element, SHOWS):
             return False
         return (
@@ -71,8 +70,8 @@ class LinkWriter:
         )
 
     def _find_title(self, element: int) -> int | None:
-        """Return the element of a card that gets the card's link: the first heading, otherwise the
-        first line with text."""
+        """Return the element that gets a card's link: the card's first heading, otherwise its first
+        line with text."""
         source = self.source
         heading = next((each for each in source.within(element, HEADINGS) if source.has_text(each)), None)
         if heading is not None:
@@ -84,7 +83,7 @@ class LinkWriter:
         """Begin a link at an element.
 
         Args:
-            hole: The number of the hole with the link's address.
+            hole: The number of the hole with the link's URL.
         """
         lines = self.lines
         lines.pieces.append(LINK)
@@ -108,7 +107,7 @@ class LinkWriter:
             pieces[start - 1 :] = [inside]
 
     def write_image(self, element: int, tag: str) -> bool:
-        """Write an image, or only its alternative text if it has no address."""
+        """Write an image, or only its alternative text if it has no URL."""
         if self.settings.images == "drop":
             return True
         address, alt = clean_inert_address(attribute(tag, "src") or ""), drop_unseen(attribute(tag, "alt") or "")

@@ -1,5 +1,5 @@
-"""Writes a page's lists: items, cards with headings, terms with meanings. Items that show nothing
-are left out. A mark in an item's text is left out if it repeats the list's own mark."""
+"""Writes lists: items, cards with headings, and terms with meanings. Items that show nothing are
+left out. A bullet, or the item's number, at the start of an item's text is left out too."""
 
 import re
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ _LINES = frozenset({"p", "div"})
 _NOT_TERMS = LINE_BREAKING | SHOWS
 _NOT_MEANINGS = HEADINGS | {"table", "form", "article", "section"}
 _MOST_CONTAINERS = 6
-"""Maximum number of containers between an item and the list that is its only content."""
+"""Maximum number of containers between an item and a list that is the item's only content."""
 _ALONE = {("dt",), ("dt", "dt")}
-"""Neighbours of a meaning that can share its term's line: the element before the meaning, and the
-element after it if there is one."""
+"""A meaning can share its term's line only if these are the names of its neighbours: the element
+before the meaning, and the element after it if there is one."""
 _OPENED = LISTS | words("li menu")
 
 
@@ -57,8 +57,8 @@ def find_only_list(source: Source, item: int) -> int | None:
 
 
 def find_written_mark(text: str, number: int | None) -> int:
-    """Return the length of the mark at the start of an item's first text, if it repeats the list's
-    own mark; otherwise 0."""
+    """Return the length of the bullet, or of the item's number, at the start of an item's first
+    text. Return 0 if the text begins with neither."""
     if bullet := _BULLET.match(text):
         return bullet.end()
     written = _NUMBER.match(text)
@@ -66,7 +66,8 @@ def find_written_mark(text: str, number: int | None) -> int:
 
 
 def list_terms(source: Source, element: int) -> list[tuple[int, str]]:
-    """Return the terms and meanings of a `dl`; an empty list if the `dl` contains anything else."""
+    """Return the terms and meanings of a `dl`, each with its element name. Return an empty list if
+    the `dl` cannot be written as a list of terms."""
     tree, rows = source.tree, list[tuple[int, str]]()
     for child in tree.children(element):
         inside = tree.children(child) if tree.tags[child] == "div" else [child]
@@ -124,7 +125,8 @@ class ListWriter:
     """An `ol` and the position of each of its items."""
 
     def begin_list(self, element: int, tag: str) -> bool:
-        """Begin a list. If each item begins with a heading, its items are plain blocks."""
+        """Begin a list. If all items of an unordered list begin with headings, write the items as
+        plain blocks."""
         tree = self.source.tree
         items = list_items(tree, element)
         is_ordered = tree.tags[element] == "ol"
@@ -172,7 +174,7 @@ class ListWriter:
         owner = self._lists[-1] if self._lists else None
         around = tree.parents[element]
         if owner is None and tree.tags[around] == "ol":
-            # In a list of footnotes, an item that no mark refers to keeps its number.
+            # In a list of footnotes, an item without a mark in the text keeps its number.
             if around != self._order[0]:
                 self._order = around, {item: number for number, item in enumerate(list_items(tree, around))}
             owner = OpenList(True, self._order[1][element], self._order[1][element])

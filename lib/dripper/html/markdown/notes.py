@@ -22,8 +22,8 @@ from dripper.html.units.references import References, find_parts, find_reference
 _LONGEST = 3_000
 """Maximum length of a note, in characters."""
 _MOST_AROUND = 6
-"""Maximum number of elements between a mark or a link back and the outermost element that contains
-nothing else."""
+"""Maximum number of levels from a mark, or from a link back, up to the outermost element that
+contains nothing else."""
 _MOST_TEXTS = 24
 """Maximum number of texts that are searched for a link back or for a note's label."""
 _LONGEST_MARK = 16
@@ -75,7 +75,7 @@ def find_notes(source: Source, lines: Lines) -> NoteWriter:
     gets the role `div`.
 
     A note becomes a footnote unless it is inside an item, a table or a quotation, or shares a block
-    with another note. In these cases, its marks remain links. Marks without a note are removed.
+    with another note. The marks of such a note remain links. Marks without a note are removed.
     """
     tree, roles, numbers, lasts = source.tree, source.roles, dict[int, int](), dict[int, int]()
     references = find_references(tree)
@@ -134,7 +134,7 @@ def _is_fit(source: Source, note: _Note) -> bool:
 
 
 def _is_place_fit(source: Source, element: int, fit: dict[int, bool]) -> bool:
-    """Return whether an element can hold footnotes; also store the answer in `fit` for the elements
+    """Return whether an element can hold footnotes. Also store the result in `fit` for the elements
     around it."""
     tree, path = source.tree, list[int]()
     while element > 0 and element not in fit:
@@ -149,8 +149,8 @@ def _is_place_fit(source: Source, element: int, fit: dict[int, bool]) -> bool:
 
 
 def _find_backs(source: Source, note: _Note, backs: Sequence[int]) -> list[int]:
-    """Return a note's links back to its marks, each widened to the outermost element around it
-    without other words.
+    """Return a note's links back to its marks. Each link is replaced by the outermost inline
+    element around it that contains no other words.
 
     Args:
         backs: The links back from all notes, in document order.
@@ -174,7 +174,7 @@ def _find_backs(source: Source, note: _Note, backs: Sequence[int]) -> list[int]:
 
 
 def _cut_label(source: Source, note: _Note, backs: Collection[int]) -> None:
-    """Remove the number or sign at the start of a note."""
+    """Remove the number or symbol at the start of a note."""
     tree, texts = source.tree, source.texts
     place, is_found = source.first_text(note.content[0]), False
     is_numbered = tree.tags[tree.parents[note.content[0]]] == "ol"
@@ -197,8 +197,8 @@ def _cut_label(source: Source, note: _Note, backs: Collection[int]) -> None:
 
 
 def _widen(source: Source, mark: int) -> int:
-    """Return the outermost element around a mark without any other text:
-    `<sup>[<a>1</a>]</sup>`."""
+    """Return the outermost inline element that contains a mark but no other text, such as the `sup`
+    in `<sup>[<a>1</a>]</sup>`."""
     tree, said = source.tree, _bare(source.read(mark))
     for around in reversed(tree.nearest(tree.parents[mark], _MOST_AROUND)):
         if tree.tags[around] not in INLINE or source.size(around) > _LONGEST_MARK or source.holds(around, SHOWS):

@@ -1,4 +1,4 @@
-"""Joins a step's number with the step's text if the page has them in separate elements."""
+"""Joins step numbers with the text of their steps if the two are in separate elements."""
 
 import re
 from bisect import bisect_left
@@ -10,7 +10,7 @@ from dripper.html.tree.tree import Tree
 
 _ORDINAL = re.compile(r"\s*([0-9]{1,2})[.)]?\s*")
 _LONGEST = 12
-"""A number, including white space, has fewer characters."""
+"""A number and the white space around it must have fewer characters than this."""
 _FAR = 40
 """Maximum number of texts between a number and its step's text."""
 _MOST_AROUND = 6
@@ -22,8 +22,8 @@ _PARTS = CELLS | words("button option pre table tr")
 
 
 def join_ordinals(tree: Tree, texts: list[str]) -> None:
-    """Move step numbers in separate elements to the start of their steps, in place: `<div>1</div>
-    <p>Heat the oil.</p>`. In an ordered list, remove the numbers.
+    """Move each step number that is in an element of its own to the start of its step, in place.
+    Example: `<div>1</div><p>Heat the oil.</p>`. In an ordered list, remove the numbers.
 
     Such numbers are consecutive, begin with 1, and are in elements with the same start tag. 48 of
     4,911 training pages have them; many of these pages are recipes.
@@ -46,7 +46,7 @@ def join_ordinals(tree: Tree, texts: list[str]) -> None:
 
 def _find_step(tree: Tree, texts: list[str], at: int, end: int) -> int | None:
     """Return the next text after a number and before `end`, if the number and the text both begin a
-    line. In an ordered list, only the number has to."""
+    line. In an ordered list, only the number must begin a line."""
     before = next((place for place in range(at - 1, max(at - _FAR, -1), -1) if texts[place].strip()), 0)
     step = next((place for place in range(at + 1, min(end, at + _FAR)) if texts[place].strip()), None)
     if step is None or _list_between(tree, before, at).isdisjoint(LINE_BREAKING):
@@ -57,12 +57,10 @@ def _find_step(tree: Tree, texts: list[str], at: int, end: int) -> int | None:
 
 
 def _list_between(tree: Tree, first: int, second: int) -> set[str]:
-    """Return the names of the tags between two texts."""
     return {tree.names.get(tag, "") for tag in tree.parts[2 * first + 1 : 2 * second : 2]}
 
 
 def _begins_item(tree: Tree, texts: list[str], at: int) -> bool:
-    """Return whether a number begins an item of an ordered list."""
     around = tree.nearest(bisect_left(tree.opens, 2 * at - 1), _MOST_AROUND)
     item = next((element for element in reversed(around) if tree.tags[element] == "li"), None)
     if item is None or tree.tags[tree.parents[item]] != "ol":

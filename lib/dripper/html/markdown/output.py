@@ -1,5 +1,5 @@
-"""Collects Markdown lines, with empty lines between blocks, and with a prefix on each line in items
-and quotations."""
+"""Collects Markdown lines. Blocks are separated by empty lines, and each line in an item or a
+quotation gets a prefix."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ class Markdown(NamedTuple):
     images: Mapping[int, tuple[int, int]] = {}
     """Line and column of each image's `![`, by the element that shows the image."""
     posts: Mapping[int, int] = {}
-    """The first line of each post, by the rule before the post."""
+    """The number of each post's first line, by the `hr` before the post."""
 
     @property
     def text(self) -> str:
@@ -53,7 +53,8 @@ class Heads(NamedTuple):
     """The page's title as a heading. If the first line is just the title, that line becomes the
     heading."""
     is_said: bool = False
-    """Whether the content has the title below its first line; then no heading is added."""
+    """Whether the title also occurs below the first line of the content. In that case, no heading
+    is added."""
     posts: Mapping[int, Post] = {}
     """Posts by the rule (`hr`) before them."""
 
@@ -74,12 +75,12 @@ class Output:
         self.n_blocks = 0
         """Number of blocks written."""
         self.ended = ""
-        """The number 1 in the style of the list that has just ended (`1.` or `1)`)."""
+        """`1.` or `1)`, in the style of the numbered list that has just ended."""
         self._limit = limit
         self._size = 0
         self._lines: list[str] = []
         self._prefix = ""
-        """Prefix of each line, from the containers that already have a line."""
+        """Prefix of each line: the prefixes of all open containers that already have a line."""
         self._containers: list[_Container] = []
         self._pending = 0
         """Number of innermost containers that have no line yet."""

@@ -1,5 +1,5 @@
 """Writes headings and small elements within a line: line breaks, exponents, quotation marks,
-checkboxes, the text of drawings."""
+checkboxes, and the text of drawings."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _BASE = re.compile(r"[0-9)]$|(?<![^\W\d_])[^\W\d_]{1,2}$")
 """The base of an exponent: a number, or a name or unit of one or two letters. A raised number after
 a longer word is a note number."""
 _NEAREST = 32
-"""Number of pieces before an exponent that are searched for its base."""
+"""Number of pieces that are searched for the base before an exponent."""
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dripper.html.markdown.inert import write_inert_line
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A post in the main content, or a part of one."""
+    """A post in the main content, or a part of a post."""
 
     author: str | None = None
     """None if not stated."""
@@ -17,9 +17,9 @@ class Post:
     """Offset of the post's first line (author and date) in the Markdown, in characters. None if the
     Markdown does not set the post apart."""
     id: str | None = None
-    """The fragment of the page's address that points to the post."""
+    """The URL fragment that points to the post."""
     reply_to: str | None = None
-    """The id of the post that this one answers, if that post is on the page."""
+    """The id of the post that this post answers, if the answered post is on the page."""
 
 
 def write_head(post: Post, text: str) -> str:

@@ -17,11 +17,11 @@ _MOST_AROUND = 32
 """Maximum number of elements around a post's rule that are searched for the post's first
 quotation."""
 _SHARE_INDENTED = 0.85
-"""A `blockquote` with a larger share of a page's text is not a quotation. This is correct for ten
-of the eleven such elements on 5,619 training pages; the eleventh is a shop's text about an
-album."""
+"""A `blockquote` with more than this fraction of the page's text is not a quotation. This is
+correct for ten of the eleven such elements on 5,619 training pages; the eleventh is a shop's text
+about an album."""
 _LEAST_INDENTED = 300
-"""Characters; a `blockquote` with at most this much text is written as a quotation."""
+"""A `blockquote` with at most this many characters is written as a quotation."""
 
 
 @dataclass(slots=True)
@@ -31,12 +31,12 @@ class QuotationWriter:
     source: Source
     lines: Lines
     _rules: dict[int, int] = field(default_factory=dict)
-    """The rule before each post that begins with a quotation, by that quotation."""
+    """The rule before each post that begins with a quotation, by the quotation."""
 
     def set_apart_posts(self, rules: Sequence[int]) -> None:
-        """Write the elements around the rules before posts as plain blocks, not as lists,
-        quotations or tables. If `blockquote`s with one start tag enclose most of the rules, write
-        all elements with that start tag as plain blocks, because they also contain the text of
+        """Write the elements around the rules before posts as plain blocks instead of lists,
+        quotations or tables. If most rules are inside `blockquote`s with the same start tag, write
+        all elements with that start tag as plain blocks, because they also contain text of
         posts."""
         tree, roles, holders = self.source.tree, self.source.roles, Counter[str]()
         for rule, following in pairwise([*rules, len(tree)]):
@@ -64,8 +64,8 @@ class QuotationWriter:
         return is_first and _BODY.search(tree.start_tag(element)) is None
 
     def set_apart_indented(self) -> None:
-        """Write a `blockquote` with almost all of the page's text as a plain block, because old
-        pages use `blockquote` to indent."""
+        """Write a `blockquote` with almost all of the page's text as a plain block. Old pages use
+        `blockquote` to indent text."""
         source = self.source
         least = max(_LEAST_INDENTED, _SHARE_INDENTED * sum(map(len, source.texts)))
         source.roles |= {each: "div" for each in source.tree.find("blockquote") if source.size(each) > least}

@@ -1,5 +1,5 @@
-"""Finds text that a page says twice in a row: a heading after the same heading, an image's
-alternative text next to the same text, or text next to the same words for screen readers."""
+"""Finds text that a page shows twice in a row: a heading after the same heading, an image's
+alternative text next to the same text, or a text next to its version for screen readers."""
 
 import re
 
@@ -10,9 +10,10 @@ from dripper.html.tree.elements import CELLS, HEADINGS, ITEMS, LINE_BREAKING
 _PARTS = ITEMS | CELLS
 _NEAR = 24
 """Maximum distance, in texts and tags, from an image or a short form to the nearest text. A short
-form itself contains at most this many."""
+form contains at most this many texts and tags."""
 _MOST_TIMES = 4
-"""A text that is at least this many times as long as another does not repeat it."""
+"""Neighbouring texts at least this many times as long as an alternative text are not compared with
+it."""
 _LINES_AND_SHOWS = LINE_BREAKING | SHOWS
 _SPOKEN = re.compile(
     r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen|clipped)[\s"]',
@@ -21,7 +22,7 @@ _SPOKEN = re.compile(
 _SIGNS = ("isually", "sr-only", "screen", "clipped")
 """Each name that `_SPOKEN` finds contains one of these words."""
 _MAX_TWIN = 200
-"""Maximum length of a text that is said twice, in characters."""
+"""Maximum length of a repeated text, in characters."""
 
 
 def find_repeated_headings(source: Source) -> set[int]:
@@ -62,8 +63,8 @@ def is_said_beside(source: Source, place: int, alt: str) -> bool:
 
 
 def find_twins(source: Source) -> set[int]:
-    """Return short forms that have words for screen readers right next to them (the `mins` of `10
-    minutes`), and words for screen readers that only repeat the text shown next to them."""
+    """Return two kinds of elements: short forms next to a version for screen readers (`mins` next
+    to `minutes`), and text for screen readers that repeats the shown text next to it."""
     tree = source.tree
     named = tree.values("class")
     joined = " ".join(named.values()).lower()
@@ -83,7 +84,8 @@ def find_twins(source: Source) -> set[int]:
 
 
 def _find_beside(source: Source, element: int) -> list[int]:
-    """Return the positions of the texts right before and after a few words, on the same line."""
+    """Return the positions of the texts right before and after an element, on the same line. Return
+    none if the element is long or breaks the line."""
     tree = source.tree
     start, end = tree.opens[element], tree.closes[element]
     if end - start > _NEAR or not source.has_text(element) or source.size(element) > _MAX_TWIN:

@@ -1,6 +1,5 @@
 """Holds a tree with its texts as they will be written, and answers questions about the content of
-its elements. Answers come from searches in sorted lists, so they cost hardly more on a deep or
-large page."""
+its elements. Each answer is a binary search, so a deep or large page costs hardly more."""
 
 import sys
 from bisect import bisect_right
@@ -78,7 +77,7 @@ class Source:
         return self._sums[self.tree.closes[element] // 2 + 1] - self._sums[self.tree.opens[element] // 2 + 1]
 
     def within(self, element: int, names: frozenset[str], most: int = sys.maxsize) -> Sequence[int]:
-        """Return the first `most` elements inside an element that have one of `names`, in order."""
+        """Return up to `most` elements with one of `names` inside an element, in document order."""
         found = self._find(names)
         first, end = bisect_right(found, element), bisect_right(found, self.tree.lasts[element])
         return found[first : min(end, first + most)]

@@ -40,7 +40,6 @@ def is_layout(source: Source, table: int) -> bool:
 
 
 def _has_head(source: Source, table: int) -> bool:
-    """Return whether a table begins with a header row."""
     row = next(iter(source.within(table, _ROWS)), table)
     cells = [source.tree.tags[child] for child in source.tree.children(row)]
     return len(cells) > 1 and set(cells) == {"th"}
@@ -86,8 +85,7 @@ class Table:
         self.n_cells = 0
         self._rows: list[list[str]] = []
         self._foot: list[int] = []
-        """Positions of the `tfoot` rows, which browsers show last, wherever they are in the
-        table."""
+        """Positions of the `tfoot` rows. Browsers show these rows last."""
         self._spans: dict[int, int] = {}
         """Number of further rows that a cell spans, by column."""
 

@@ -1,5 +1,6 @@
-"""Converts main HTML to plain text. Scores are computed on text as laid out by the html-text
-library (MIT). The layout here is the same, except that consecutive line breaks give an empty line.
+"""Converts main HTML to plain text, with the layout of the html-text library (MIT). Scores are
+computed on that layout. The only difference here is that consecutive line breaks give an empty
+line.
 
 Headings, lists and tables get no marks.
 """
@@ -20,11 +21,11 @@ _CLOSING = ',:;.!?")'
 
 
 def to_text(main_html: str, *, is_pruned: bool = False, with_captions: bool = True) -> str:
-    """Return HTML as text, with each paragraph, item and row on its own line, and with white space
+    """Return HTML as text, with each paragraph, item and row on its own line. White space is
     collapsed.
 
     Args:
-        main_html: Any HTML; for "", the result is "".
+        main_html: Any HTML. Blank HTML gives "".
         is_pruned: Whether `prune` wrote the HTML for the profile `dripper` or `paper`. Such HTML
             needs no parsing.
         with_captions: Whether to include the captions that were kept only because of their images.
@@ -34,7 +35,7 @@ def to_text(main_html: str, *, is_pruned: bool = False, with_captions: bool = Tr
     """
     if not main_html.strip():
         return ""
-    # 1.0: captions are cut out, whatever their share of the page's text.
+    # With 1.0, captions are removed even if they are most of the page's text.
     read_tags = None if with_captions else leave_out_captions
     tree = read_main_html(main_html, read_tags, 1.0, is_pruned=is_pruned)
     tree.parts = write_annotations(tree)
@@ -88,5 +89,5 @@ def read_main_html(
     try:
         return scan(document.html or "<html></html>", HTML_VOID, read_tags, hidden_share, has_blanks=True)
     except UnbalancedMarkupError:
-        # No parser is known to write such a page.
+        # The parser is not known to write unbalanced tags.
         return scan(f"<html>{escape(document.text())}</html>", HTML_VOID)

@@ -1,10 +1,10 @@
-"""Writes a tree of main HTML as Markdown, in one pass over its parts.
+"""Writes a tree of main HTML as Markdown, in one pass.
 
-`Source` holds the tree with its texts, and the roles of elements. `Lines` collects the text of
-lines. The parts (writers of lists, tables, links, code, notes and so on) share both, and each keeps
-the state of its own elements. Decisions that need look-ahead are made at an element's start tag,
-and recorded as roles of the elements inside, such as the cells of a data table or the terms of a
-list.
+`Source` holds the tree, its texts, and the roles of elements. `Lines` collects the text of each
+line. The parts (writers of lists, tables, links, code, notes and so on) share both objects, and
+each part keeps the state of its own elements. Decisions that need look-ahead are made at an
+element's start tag, and stored as roles of the inner elements, such as the cells of a data table or
+the terms of a list.
 """
 
 import re
@@ -35,8 +35,8 @@ _NEVER_INLINE = words("ul ol menu li dl")
 """Elements that are written as plain blocks in a cell, a heading or a link."""
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
 _Begin = Callable[[Any, int, str], bool]
-"""A part's method that writes or begins an element, given its start tag. Returns whether the
-element is completely written."""
+"""A part's method that writes or begins an element. Returns whether the element is written with all
+its content."""
 _ELEMENTS: Mapping[str, Mapping[str, _Begin]] = {
     "lines": {
         **dict.fromkeys(EMPHASIZED, Lines.begin_emphasis),
@@ -86,8 +86,8 @@ class Writer:
     """Writes one tree.
 
     Args:
-        heads: The lines above the content and above posts. Below a title, all headings go down a
-            level if there is an `h1`.
+        heads: The lines above the content and above posts. If there is a title and an `h1`, all
+            headings go down a level.
     """
 
     def __init__(self, tree: Tree, settings: MarkdownSettings, heads: Heads) -> None:
@@ -117,7 +117,7 @@ class Writer:
             "quotations": quotations,
         }
         self._notable = {tree.start_tag(element) for element in source.roles}
-        """The start tags of elements that have a role, or that may be a formula or a section's edit
+        """Start tags of elements that have a role, may be a formula, or may be a section's edit
         link."""
 
     def write(self) -> Markdown:
@@ -171,7 +171,7 @@ class Writer:
         return kinds | dict.fromkeys(self._notable, _SPECIAL)
 
     def _begin(self, element: int, tag: str) -> bool:
-        """Begin a special element, and return whether it is completely written."""
+        """Begin a special element. Return whether the element is written with all its content."""
         role = self._source.roles.get(element)
         if role is None and tag in self._notable:
             if may_be_formula(tag) and (formula := read_formula(self._tree, element)) is not None:

@@ -1,5 +1,4 @@
-"""Finds an image's addresses: its `src`, the addresses kept for a lazy loader, and the candidates
-of responsive images."""
+"""Finds the URLs of an image: its `src`, URLs for lazy loaders, and responsive candidates."""
 
 import re
 from collections.abc import Iterator
@@ -10,19 +9,18 @@ from dripper.html.tree.urls import read_set
 _PICTURE = re.compile(r"(?!.*\s)[^{}<>]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"(?!.*\s)(?:(?:https?:)?//.|/.)", re.IGNORECASE | re.DOTALL)
 _LAZY = re.compile(r"data-(?:[a-z]+-)*(?:src|original|lazy|actualsrc|echo|image|img)(?:-[a-z]+)?")
-"""Attributes for the addresses of lazy loaders. Such an address need not end like an image's."""
+"""Attributes in which lazy loaders keep URLs. Such a URL needs no image extension."""
 _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)[wx]")
 _SHOWING = frozenset({"img", "amp-img", "source"})
 
 
 def find_addresses(tree: Tree, element: int) -> list[str]:
-    """Return an image's addresses as written, best first: the responsive candidates from the
-    largest down, then a lazy loader's addresses, then `src`. The address of a `video` is its
-    poster.
+    """Return an image's URLs as written, best first: the responsive candidates from largest to
+    smallest, then URLs for lazy loaders, then `src`. For a `video`, return its poster. `data:` URLs
+    are ignored.
 
     Args:
-        element: An `img`, `amp-img` or `video`, or a `picture` with its sources. Images embedded in
-            the markup (`data:`) do not count.
+        element: An `img`, `amp-img` or `video`, or a `picture` with its sources.
     """
     if tree.tags[element] == "img" and (only := _find_only_address(tree.start_tag(element))) is not None:
         return [only] if only else []
@@ -35,8 +33,8 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
         lazy: list[str] = []
         for key, value in _read_addresses(tree.start_tag(inner)):
             if "srcset" in key:
-                # Of two candidates of the same size, prefer the `img`'s: all programs can show its
-                # format.
+                # If two candidates have the same size, prefer the candidate from the `img`, because
+                # all programs can show its format.
                 candidates = [each for each in read_candidates(value) if each[1][:5] != "data:"]
                 sets += [(-size, tags[inner] == "source", address) for size, address in candidates]
             elif key == "src":
@@ -49,9 +47,8 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
 
 
 def _find_only_address(tag: str) -> str | None:
-    """Return the `src` of an image's start tag, if that is the only address. Return "" if the tag
-    has no address, and None if it may have other addresses. Most images have only one address, so
-    this is quick."""
+    """Return the `src` of an image's start tag if the tag has no other URL. Return "" if the tag
+    has no URL, and None if it may have other URLs. This fast path covers most images."""
     if "srcset" in tag or " data-" in tag or "&nbsp;" in tag:
         return None
     address = (attribute(tag, "src") or "").strip()
@@ -59,7 +56,7 @@ def _find_only_address(tag: str) -> str | None:
 
 
 def use_best_address(tag: str) -> str:
-    """Return an image's start tag with its best address as `src`.
+    """Return an image's start tag with its best URL as `src`.
 
     >>> use_best_address('<img src="s.jpg" srcset="s.jpg 300w, l.jpg 900w">')
     '<img src="l.jpg" srcset="s.jpg 300w, l.jpg 900w">'
@@ -72,7 +69,7 @@ def use_best_address(tag: str) -> str:
 
 
 def set_source(tag: str, address: str) -> str:
-    """Return a start tag with an address as its `src`."""
+    """Return a start tag with a URL as its `src`."""
     new = f'src="{escape_attribute(address)}"'
     if attribute(tag, "src") is None:
         start = tag.find(" ") if " " in tag else len(tag) - 1
@@ -83,13 +80,13 @@ def set_source(tag: str, address: str) -> str:
 
 
 def show_pictures(tree: Tree) -> None:
-    """Give the `img` of each `picture` the best address of that `picture`, and turn each `amp-img`,
-    which only a script can show, into an `img`. Both happen in place."""
+    """Set the `src` of the `img` in each `picture` to the picture's best URL, in place. Also turn
+    each `amp-img` into an `img`, because only a script can show an `amp-img`."""
     names = set(tree.names.values())
     if "picture" in names:
         end = -1
         for picture in tree.find("picture"):
-            if picture <= end:  # within another `picture`, which has these addresses too
+            if picture <= end:  # within another `picture`, which also has these URLs
                 continue
             end = tree.lasts[picture]
             inside = range(picture + 1, end + 1)
@@ -115,7 +112,7 @@ def _read_addresses(tag: str) -> list[tuple[str, str]]:
 
 
 def read_candidates(value: str) -> Iterator[tuple[float, str]]:
-    """Yield the size and address of each candidate in a `srcset` (HTML standard 4.8.4.2.1).
+    """Yield the size and URL of each candidate in a `srcset` (HTML standard 4.8.4.2.1).
 
     >>> list(read_candidates("a.jpg 480w, b,c.jpg 2x, d.jpg"))
     [(480.0, 'a.jpg'), (2.0, 'b,c.jpg'), (1.0, 'd.jpg')]

@@ -1,8 +1,8 @@
 """Finds captions and the images that they belong to.
 
 The caption of a main image is kept even if the caption's own label is not main. Such captions get a
-mark. Main HTML and Markdown show them. The main text leaves them out, because it depends only on
-the labels.
+mark. Main HTML and Markdown show them. The main text depends only on the labels, so it leaves these
+captions out.
 """
 
 import re
@@ -17,7 +17,7 @@ from dripper.html.tree.tree import Tree, unescape
 IMAGES = words("img amp-img picture video")
 """Elements that show an image; a `video` shows its poster."""
 LONGEST_CAPTION = 400
-"""Characters."""
+"""Maximum length of a caption, in characters."""
 _CAPTIONS = words("caption captiontext gallerytext imagecaption photocaption thumbcaption")
 """Words in the class names of captions; `gallerytext` and `thumbcaption` are MediaWiki's."""
 _MOST_ABOVE = 5
@@ -26,7 +26,7 @@ image."""
 _MOST_SHARING = 8
 """Maximum number of images that share a caption."""
 _CREDIT = 25
-"""Maximum number of characters between a caption and its image, such as a credit or a zoom
+"""Maximum number of characters between a caption and its image. Such text is a credit or a
 button."""
 _MARK = ' data-dripper="caption">'
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
@@ -39,13 +39,12 @@ def mark_caption(tag: str) -> str:
 
 
 def leave_out_captions(tags: list[str]) -> dict[str, StartTag]:
-    """Return the start tags of marked captions, set to hidden, so that their elements are cut
-    out."""
+    """Return the start tags of marked captions, set to hidden, so that the captions are removed."""
     return {tag: StartTag(tag, hidden=True) for tag in tags if tag.endswith(_MARK)}
 
 
 def _find_captions(tree: Tree) -> list[int]:
-    """Return the elements that are named as captions, and contain text but no image."""
+    """Return the elements with a caption's name or class that contain text but no image."""
     tags = {tag for tag in tree.names if ("caption" in tag or "gallerytext" in tag) and tag[1] != "/"}
     tags = {tag for tag in tags if tree.names[tag] == "figcaption" or not _CAPTIONS.isdisjoint(read_names(tag))}
     if not tags:
@@ -64,12 +63,13 @@ def _is_caption(tree: Tree, element: int) -> bool:
 
 
 def pair_captions(tree: Tree, images: Sequence[int]) -> list[tuple[int, Sequence[int]]]:
-    """Return a tree's captions, each with its images: the images in its figure, otherwise the
-    adjacent images in the nearest element around the caption that contains any.
+    """Return each caption with its images. The nearest element around the caption that contains
+    images decides. In a `figure`, all images belong to the caption; elsewhere, only the images next
+    to the caption.
 
-    Apart from other captions, there is almost no text between a caption and its images. On 88 of
-    4,911 training pages, texts elsewhere were named as captions: review counts, prices, notes under
-    a form.
+    Almost no text, except other captions, may come between a caption and its images. On 88 of 4,911
+    training pages, texts elsewhere had a caption's class: review counts, prices, notes under a
+    form.
 
     Args:
         images: All images, in document order.
@@ -109,8 +109,8 @@ def _find_captioned(tree: Tree, caption: int, images: Sequence[int], said: Seque
 
 
 def _count_beside(tree: Tree, caption: int, images: Sequence[int], said: Sequence[int]) -> int:
-    """Return the number of consecutive images on one side of a caption with no more text between
-    them than a credit.
+    """Count the consecutive images on one side of a caption. The count stops at a gap that has more
+    text than a credit.
 
     Args:
         images: The images on that side, the nearest first.

@@ -1,5 +1,5 @@
-"""Finds a page's images. An image's own tag, address and file name decide whether it is a picture,
-or a tracker, an icon, an avatar or an advertisement.
+"""Finds a page's images. Detects trackers, icons, avatars and advertisements by an image's own tag,
+URL and file name.
 """
 
 import re
@@ -12,9 +12,9 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
 
 _WIDTH, _HEIGHT = 100, 50
-"""Pixels. An image that states at most this width or height is an icon, avatar or thumbnail."""
+"""Pixels. An image is an icon, avatar or thumbnail if it states at most this width or height."""
 _ICON = 32
-"""Pixels. An image that states at most this width and height is an icon."""
+"""Pixels. An image is an icon if it states at most this width and height."""
 REPEATED = 3
 """An image that a page shows at least this many times is an ornament."""
 AROUND = words(
@@ -50,9 +50,9 @@ _TRACKERS = (
     "google-analytics", "googlesyndication", "amazon-adsystem", "bat.bing", "pixel", "/count/", "1x1", "transparent.",
     "clear.gif", "feedburner", "feeds.wordpress", "stats.wp.com", "counter",
 )  # fmt: skip
-"""Substrings of the addresses of invisible images."""
+"""Substrings of the URLs of invisible images."""
 _TRACKER_WORDS = ("facebook.com/tr", "spacer", "blank.", "file:", "/tracking", "/tracker", "/beacon", "/impression")
-"""Further substrings of these addresses, which must be whole words; see `_TRACKER_WORD`."""
+"""More substrings of such URLs. They count only as whole words; see `_TRACKER_WORD`."""
 _TRACKER_WORD = re.compile(
     r"facebook\.com/tr\b|\bspacer\b|\bblank\.|^file:|/(?:tracking|tracker|beacon|impression)s?(?:[/.]|$)"
 )
@@ -64,7 +64,7 @@ class Image(NamedTuple):
     element: int
     """The `picture` around the `img` if there is one, otherwise the image element itself."""
     shown: int
-    """The `img` itself."""
+    """The `img` in the `picture` if there is one, otherwise the same as `element`."""
 
 
 def find_images(tree: Tree) -> list[Image]:
@@ -85,20 +85,20 @@ def find_images(tree: Tree) -> list[Image]:
 
 
 def find_address(tree: Tree, image: Image) -> str:
-    """Return the best address of an image; "" if it has none."""
+    """Return the best URL of an image; "" if it has none."""
     return next(iter(find_addresses(tree, image.element)), "")
 
 
 def shows(tree: Tree, image: Image, name: str) -> bool:
-    """Return whether one of an image's addresses has this file name (see `name_file`)."""
+    """Return whether one of an image's URLs has this file name (see `name_file`)."""
     tags = tree.parts[tree.opens[image.element] : tree.closes[image.element] + 1 : 2]
     is_near = any(name.rpartition("/")[2] in tag.lower() for tag in tags)
     return is_near and name in map(name_file, find_addresses(tree, image.element))
 
 
 def name_file(address: str) -> str:
-    """Return a name that identifies an image file in any size: the file name without sizes and
-    extension, after its folder if the name is short; "" if there is no name.
+    """Return a name that is the same for all sizes of an image: the file name without sizes and
+    extension. A short name is preceded by its folder. Return "" if there is no name.
 
     >>> name_file("https://e.org/u/9/rain-1200x630.jpg?w=80") == name_file("/u/9/rain.webp")
     True
@@ -110,18 +110,18 @@ def name_file(address: str) -> str:
 
 
 def name_picture(address: str) -> str:
-    """Return an image's address without its size. WordPress serves the same image as `rain.jpg` and
+    """Return an image's URL without its size. WordPress serves the same image as `rain.jpg` and
     `rain-300x200.jpg`."""
     file = address.partition("?")[0]
     return _SIZE_OF_FILE.sub("", file) if _FILE.search(file) else address
 
 
 def find_showing(tree: Tree, images: Sequence[Image], picture: str | None) -> list[Image]:
-    """Return the images that show the page's declared image: the images with the same file name,
-    otherwise the images with file names that differ only in a size.
+    """Return the images that show the page's declared image, compared by `name_file`.
 
-    The names of images in a series, such as `cake-12.jpg` and `cake-14.jpg`, also differ in this
-    way. On 67 of 5,619 training pages, several images counted as the page's own.
+    If several images match, `name_picture` decides among them, because `name_file` gives images in
+    a series, such as `cake-12.jpg` and `cake-14.jpg`, the same name. On 67 of 5,619 training pages,
+    several images counted as the page's own.
     """
     name = name_file(picture or "")
     showing = [image for image in images if shows(tree, image, name)] if name else []
@@ -133,8 +133,8 @@ def find_showing(tree: Tree, images: Sequence[Image], picture: str | None) -> li
 
 
 def find_fault(tag: str, address: str) -> str:
-    """Return the reason, from an image's own tag or address, why the image is not content; "" if
-    there is none."""
+    """Return the reason why an image is not content, judged by its own tag and URL; "" if there is
+    none."""
     if _is_small(tag):
         return "small"
     if not _OTHER.isdisjoint(read_names(tag)):
@@ -153,19 +153,20 @@ def _is_small(tag: str) -> bool:
 
 
 def is_large(tag: str) -> bool:
-    """Return whether a tag states a width or height that icons do not have."""
+    """Return whether a tag states a width or height that is too large for an icon."""
     return any((read_pixels(tag, name) or 0) > least for name, least in (("width", _WIDTH), ("height", _HEIGHT)))
 
 
 def is_tiny(tag: str) -> bool:
-    """Return whether a tag states both width and height, and both are at most an icon's."""
+    """Return whether a tag states both width and height, and neither exceeds the size of an
+    icon."""
     sizes = [read_pixels(tag, name) for name in ("width", "height")]
     return all(size is not None and size <= _ICON for size in sizes)
 
 
 def is_tracker(address: str) -> bool:
-    """Return whether an address belongs to an image that is not meant to be seen."""
-    # Searching for each substring takes a quarter of the time of one regular expression for all.
+    """Return whether a URL belongs to an image that is not meant to be seen."""
+    # Searching for each substring is four times as fast as one regular expression for all.
     if any(part in address for part in _TRACKERS):
         return True
     return any(part in address for part in _TRACKER_WORDS) and _TRACKER_WORD.search(address) is not None

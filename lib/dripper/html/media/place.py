@@ -1,9 +1,9 @@
-"""Decides which images on a page belong to its main content. Labelers read text, and an image has
-none, so the image's position among the main pieces decides. Captions are kept with their images.
+"""Decides which images on a page belong to its main content. Labelers read only text, so an image
+is judged by its position among the main pieces. Captions are kept with their images.
 
-An image is main if the nearest element around it with text (captions aside) is mostly main, and if
-nothing suggests that the image is a tracker, an icon, an avatar or an advertisement. The constants
-were chosen on half of the hosts in the set `readability`, which has ground truth with markup.
+An image is main if the nearest element around it that has enough text is mostly main. Captions do
+not count as text. Trackers, icons, avatars and advertisements are not main. The constants were
+chosen on half of the hosts in the set `readability`, which has ground truth with markup.
 `benchmarks/images.py` scores the other half.
 """
 
@@ -31,9 +31,9 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree
 
 _TEXT = 30
-"""Characters. An element with less text does not decide."""
+"""Minimum number of characters in an element that decides about its images."""
 _SHARE = 0.5
-"""Share of the deciding element's text that must be main for its images to be main."""
+"""Fraction of the deciding element's text that must be main for its images to be main."""
 _MOST_ABOVE = 5
 """Number of elements, from an image upwards, that are searched for a figure."""
 _MOST_NOSCRIPTS = 8
@@ -61,8 +61,8 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: st
     Args:
         blocks: All blocks of the page, in document order.
         main: The ids of the main blocks.
-        picture: The address of the image that the page declares as its own. The first occurrence of
-            that image outside menus and footers is main.
+        picture: The URL of the image that the page declares as its own. The first occurrence of
+            that image is main unless it is in a menu, a header or a footer.
     """
     if not main or _MEDIA.isdisjoint(tree.names.values()):
         return []
@@ -91,8 +91,8 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: st
 
 
 def _find_bare_figures(tree: Tree) -> list[int]:
-    """Return the figures without an image. A script would show the image, but the caption is
-    already there."""
+    """Return the figures without an image. A script would add the image, but the caption is already
+    in the page."""
     figures = tree.find("figure")
     shown = tree.named(IMAGES) if figures else []
     return [
@@ -101,7 +101,6 @@ def _find_bare_figures(tree: Tree) -> list[int]:
 
 
 def _drop_inner(spans: list[Slice]) -> list[Slice]:
-    """Return the spans that are not inside another span."""
     outer: list[Slice] = []
     for span in spans:
         if not outer or span.first > outer[-1].last:
@@ -117,8 +116,8 @@ def _skip_noscript(tree: Tree, owner: int) -> int:
 
 
 def explain_images(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None) -> list[tuple[str, str]]:
-    """Return each image's address and the reason why the image is not main, or "" if it is main.
-    The arguments are the same as for `place_media`."""
+    """Return each image's URL and the reason why the image is not main, or "" if it is main. The
+    arguments are the same as for `place_media`."""
     images = find_images(tree)
     judged = _Places(tree, blocks, main).judge(images) if main else ((image, "nothing is main") for image in images)
     explained = dict(judged)
@@ -129,8 +128,8 @@ def explain_images(tree: Tree, blocks: Sequence[Block], main: Set[int], picture:
 
 
 def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image], picture: str | None) -> Image | None:
-    """Return the first image without a fault that shows the page's declared image. Return None if
-    such an image is already kept, or if the first one is in a menu, a header or a footer."""
+    """Return the first image that shows the page's declared image and has no fault. Return None if
+    such an image is already kept, or if that first image is in a menu, a header or a footer."""
     name = name_file(picture or "")
     if not name or any(shows(tree, image, name) for image in chosen):
         return None
@@ -142,7 +141,7 @@ def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image],
 
 
 class _Places:
-    """The positions of a page's blocks and their text, for answering questions about its images."""
+    """The positions and text sizes of a page's blocks, used to judge the page's images."""
 
     def __init__(self, tree: Tree, blocks: Sequence[Block], main: Set[int]) -> None:
         self._tree = tree
@@ -154,10 +153,10 @@ class _Places:
         if "figure" in tree.tags:
             self._leave_out_captions(sizes)
         self._said = list(accumulate(sizes, initial=0))
-        """Number of characters in the first n blocks, for each n, without captions."""
+        """Cumulative number of characters in the blocks, without captions."""
         main_sizes = [size if block.item_id in main else 0 for size, block in zip(sizes, blocks, strict=True)]
         self._main = list(accumulate(main_sizes, initial=0))
-        """Number of characters of main text in the first n blocks, for each n, without captions."""
+        """Cumulative number of characters in the main blocks, without captions."""
         self._verdicts: dict[int, int] = {}
         self._read_names = cache(lambda tag: frozenset(read_names(tag)))
         self._find_address = cache(partial(find_address, tree))
@@ -201,8 +200,8 @@ class _Places:
         return self.is_kept(first) or bisect_left(self._kept_firsts, first) < bisect_left(self._kept_firsts, last + 1)
 
     def _leave_out_captions(self, sizes: list[int]) -> None:
-        """Set the sizes of blocks in figures to 0, in place, unless a figure has more text than a
-        caption."""
+        """Set the sizes of blocks in figures to 0, in place. A figure with more text than a caption
+        keeps its sizes."""
         tree, said, end = self._tree, list(accumulate(sizes, initial=0)), -1
         for element in tree.find("figure"):
             first = bisect_left(self._firsts, tree.opens[element])
@@ -212,7 +211,7 @@ class _Places:
                 end = tree.lasts[element]
 
     def _count(self, element: int) -> tuple[int, int]:
-        """Return the number of characters in an element, and the number of these that are main."""
+        """Return the number of characters in an element, and the number of main characters."""
         first = bisect_left(self._firsts, self._tree.opens[element])
         last = bisect_left(self._firsts, self._tree.closes[element])
         return self._said[last] - self._said[first], self._main[last] - self._main[first]
@@ -251,11 +250,11 @@ class _Places:
 
     def _judge(self, element: int) -> int | None:
         """Return the verdict on the images in an element, based on the element's text. Return None
-        if it has too little text, or only an image caption; then the next element around it
+        if the element has too little text, or only an image caption. In that case, its parent
         decides."""
         (length, main), name = self._count(element), self._tree.tags[element]
         tag = self._tree.start_tag(element)
-        # Names are read last, because that takes most of the time.
+        # Read the names last, because reading them takes most of the time.
         if length >= _TEXT and (main or length > LONGEST_CAPTION or _FIGURES.isdisjoint(self._read_names(tag))):
             if main < _SHARE * length:
                 return _NOT_MAIN

@@ -1,10 +1,9 @@
-"""Turns videos and audio into links: `video` and `audio` elements, and the frames of known players,
-because archives do not hold the documents of these frames.
+"""Turns `video` elements, `audio` elements, and the frames of known players into links. Archives do
+not contain the documents of such frames.
 
-A frame shows nothing, so the parser drops it from the page. The frame of a known player is replaced
-with a placeholder (`STAND_IN`): an empty inline element with the player's address. A placeholder
-changes no block and no label. As with an image, the placeholder's position decides whether it is
-main.
+The parser drops frames, because they show nothing. The frame of a known player is replaced with a
+placeholder (`STAND_IN`): an empty inline element with the player's URL. A placeholder changes no
+block and no label. Like an image, a placeholder is main if its position is main.
 """
 
 import re
@@ -16,7 +15,7 @@ from dripper.html.media.captions import mark_caption
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
 
 STAND_IN = "bdo"
-"""An inline element that pages do not use and that no feature counts."""
+"""An inline element that pages do not use and that features ignore."""
 _ADDRESS = "data-dripper-player"
 _PLAYER = re.compile(
     r"(?:https?:)?//(?:(?:www\.)?(?:youtube(?:-nocookie)?\.com/embed/[\w-]|dailymotion\.com/embed/|ted\.com/talks|"
@@ -33,8 +32,8 @@ _FILMS = frozenset({"video", "audio"})
 
 
 def replace_frame(document: LexborHTMLParser, frame: LexborNode) -> bool:
-    """Replace a frame with a placeholder if it belongs to a known player, and return whether it
-    does."""
+    """Replace a frame of a known player with a placeholder. Return whether the frame was
+    replaced."""
     values = frame.attributes
     address = next(
         (value for name in _LAZY if (value := (values.get(name) or "").strip()) and _PLAYER.match(value)), ""
@@ -48,7 +47,7 @@ def replace_frame(document: LexborHTMLParser, frame: LexborNode) -> bool:
 
 
 def write_watched(address: str) -> str:
-    """Return the address at which people share a player's video.
+    """Return the URL that people use to share a player's video.
 
     >>> write_watched("//www.youtube.com/embed/dQw4w9WgXcQ?rel=0")
     'https://www.youtube.com/watch?v=dQw4w9WgXcQ'
@@ -61,12 +60,12 @@ def write_watched(address: str) -> str:
 
 
 def find_films(tree: Tree) -> list[int]:
-    """Return the videos, audio elements and placeholders with an address, in document order."""
+    """Return the videos, audio elements and placeholders that have a URL, in document order."""
     if _FILMS.isdisjoint(tree.tags) and STAND_IN not in tree.tags:
         return []
     films, end = list[int](), -1
     for element, tag in enumerate(tree.tags):
-        # The elements inside a video have the same address, or are for browsers without video.
+        # Skip elements inside a video: they have the same URL, or are for browsers without video.
         if (tag in _FILMS and element > end) or tag == STAND_IN:
             end = max(end, tree.lasts[element])
             if read_film(tree, element):
@@ -75,8 +74,7 @@ def find_films(tree: Tree) -> list[int]:
 
 
 def read_film(tree: Tree, element: int) -> str:
-    """Return the address of a video, audio element or placeholder, as written; "" if it has
-    none."""
+    """Return the URL of a video, audio element or placeholder, as written; "" if it has none."""
     if tree.tags[element] == STAND_IN:
         return attribute(tree.start_tag(element), _ADDRESS) or ""
     inside = range(element, tree.lasts[element] + 1)
@@ -88,10 +86,11 @@ def read_film(tree: Tree, element: int) -> str:
 
 
 def link_films(tree: Tree) -> list[int]:
-    """Write a link, as four new parts, into each video in main HTML and in place of each
-    placeholder. Return the indexes, ascending, before which the links were inserted. The tree must
-    then be rebuilt from its parts. The links are marked as captions, because they are not text of
-    the page."""
+    """Insert a link into each video in main HTML, and replace each placeholder with a link. The
+    links are marked as captions, because they are not text of the page.
+
+    Each link adds four parts. The caller must rebuild the tree from its parts. Return the old
+    indexes of the parts before which links were inserted, in ascending order."""
     links = list[tuple[int, list[str]]]()
     for element in find_films(tree):
         address = clean_inert_address(read_film(tree, element)) or ""

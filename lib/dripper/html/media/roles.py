@@ -27,7 +27,7 @@ _PEOPLE = words("avatar avatars gravatar headshot userpic")
 _SIGNS = _ICONS | words("logo logos badge badges button btn arrow stars rating")
 _FEWEST_IN_GALLERY = 3
 _APART = 60
-"""Two consecutive images in a gallery have fewer texts and tags between them."""
+"""Two consecutive images in a gallery have fewer than this many texts and tags between them."""
 _LONGEST_IN_GALLERY = 60
 """Maximum number of characters of text between two consecutive images in a gallery."""
 
@@ -38,8 +38,8 @@ def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list
     At least _FEWEST_IN_GALLERY consecutive images form a gallery if no two neighbours have more
     text between them than a short caption. An image that is shown at least REPEATED times is an
     icon, unless it states a large size. 89 of 4,911 training pages show such images, 2,194 times in
-    all: file and status icons, smileys, image placeholders. On five of these pages, they are real
-    pictures.
+    all: file and status icons, smileys, image placeholders. On five of these pages, the images are
+    content.
     """
     showing = set(find_showing(tree, images, picture))
     counts = Counter(attribute(tree.start_tag(image.shown), "src") for image in images)
@@ -69,8 +69,8 @@ def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list
 
 def replace_icons(tree: Tree) -> None:
     """Remove the images that are not content (trackers, bullets and icons) from main HTML, in
-    place. A smiley is replaced with its alternative text. Icons in table cells are kept, because
-    they are the cell's content."""
+    place. A smiley is replaced with its alternative text. Icons in table cells are content, and are
+    kept."""
     images = find_images(tree)
     counts = Counter(tree.start_tag(image.shown) for image in images)
     for image in images:
@@ -87,14 +87,13 @@ def replace_icons(tree: Tree) -> None:
         for element in range(image.element, tree.lasts[image.element] + 1):
             tree.tags[element] = "span"
         if 0 < len(alt) <= _LONGEST_SMILEY:
-            # The new `img` has no address, so Markdown writes its alternative text. The main text
-            # does not change.
+            # The new `img` has no URL, so Markdown writes its alternative text. The main text does
+            # not change.
             tree.parts[first] = f'<img alt="{escape_attribute(alt)}">'
             tree.names[tree.parts[first]] = tree.tags[image.element] = "img"
 
 
 def _is_other(tag: str) -> bool:
-    """Return whether an image's start tag shows, by its names, address or size, that the image is
-    not content."""
+    """Return whether the names, URL or size in a start tag show that the image is not content."""
     is_named = not _ICONS.isdisjoint(read_names(tag)) or is_tracker((attribute(tag, "src") or "").lower())
     return is_named or is_tiny(tag)

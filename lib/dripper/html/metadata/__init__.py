@@ -1,4 +1,4 @@
-"""Reads the metadata that a page declares: title, authors, dates, site and others. See
+"""Reads the metadata that a page declares, such as title, authors, dates and site. See
 docs/metadata.md.
 
 The sources are JSON-LD, `meta` and `link` elements, microdata and marked-up elements, in that order

@@ -1,4 +1,4 @@
-"""Finds the address that a saved page states as its own, for resolving its relative links."""
+"""Finds the URL that a saved page states as its own, for resolving relative links."""
 
 import re
 from collections.abc import Callable
@@ -8,9 +8,9 @@ from dripper.html.tree.tree import unescape
 from dripper.html.tree.urls import Base
 
 _SEARCHED = 4096
-"""Number of bytes that are searched: programs that save a page write the address at its start."""
+"""Number of bytes that are searched. Programs that save a page write the URL near the start."""
 _COMMENTS: tuple[tuple[re.Pattern[bytes], Callable[[str], str]], ...] = (
-    # Browsers; the number is the length of the address.
+    # Browsers; the number is the length of the URL.
     (re.compile(rb"<!--\s*saved from url=\(\d+\)(\S+)", re.IGNORECASE), str),
     (re.compile(rb"<!--\s*Page saved with SingleFile\s+url:\s*(\S+)"), str),
     (re.compile(rb"<!--\s*Mirrored from (\S+) by HTTrack"), "http://{}".format),
@@ -18,10 +18,10 @@ _COMMENTS: tuple[tuple[re.Pattern[bytes], Callable[[str], str]], ...] = (
 
 
 def find_own_address(utf8: bytes, metadata: Metadata | None) -> str | None:
-    """Return the address that a page states as its own: the address written by the program that
-    saved the page, otherwise the canonical address (`<link rel=canonical>`, `og:url`).
+    """Return the URL that a page states as its own: the URL written by the program that saved the
+    page, otherwise the canonical URL (`<link rel=canonical>`, `og:url`).
 
-    Return None if neither is a web address.
+    Return None if neither is a web URL.
 
     >>> find_own_address(b"<!-- saved from url=(0018)https://e.org/a/b --><p>", None)
     'https://e.org/a/b'
@@ -36,6 +36,6 @@ def find_own_address(utf8: bytes, metadata: Metadata | None) -> str | None:
 
 
 def find_canonical_address(metadata: Metadata | None) -> str | None:
-    """Return the canonical address that a page declares; None if it is not a web address."""
+    """Return the canonical URL that a page declares; None if it is not a web URL."""
     canonical = metadata.canonical_url if metadata is not None else None
     return canonical if Base.of(canonical) is not None else None

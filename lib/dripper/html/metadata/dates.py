@@ -1,4 +1,4 @@
-"""Finds the dates that pages state, and writes them as ISO 8601.
+"""Finds dates in text, and converts them to ISO 8601.
 
 Month names in 53 languages and regions are in `months.txt`, from Unicode's CLDR
 (https://cldr.unicode.org, licence Unicode-3.0; `python -m dripper_lab.months` writes the file).
@@ -21,8 +21,8 @@ _BUDDHIST = 543
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 """The year before the first year of each era."""
 _LONGEST = 100
-"""Maximum length in characters of a text that states a single date; a longer text may state
-many."""
+"""Maximum length, in characters, of a text that states a single date. A longer text may state
+several dates."""
 _LONGEST_TIME = 30
 
 _ACCENTS = re.compile("[\u0300-\u036f.]")
@@ -83,7 +83,7 @@ def parse_date(text: str) -> str | None:
 
 
 def find_dates(text: str) -> list[Found]:
-    """Return the dates that a text states, in order.
+    """Return the dates in a text, in order.
 
     >>> [found.iso for found in find_dates("Updated 7 April 2025, published May 3, 2024")]
     ['2025-04-07', '2024-05-03']
@@ -103,14 +103,13 @@ def cut_dates(text: str) -> str:
 
 
 def says_change(text: str) -> bool:
-    """Return whether a text mentions a change, as "Last updated" does."""
+    """Return whether a text mentions a change, such as "Last updated"."""
     return compile_words(CHANGES).search(text) is not None
 
 
 def label_dates(line: str) -> list[tuple[str, bool]]:
-    """Return the dates of a line, each with whether it is the date of a change. The words before a
-    date decide. In a line that begins with a date and ends with a word, the words after the date
-    decide.
+    """Return a pair (date, is_change) for each date in a line. The words before each date decide.
+    If the line begins with a date and ends with a word, the words after each date decide.
 
     >>> label_dates("Updated 7 April 2025, published May 3, 2024")
     [('2025-04-07', True), ('2024-05-03', False)]
@@ -133,7 +132,8 @@ def _search(text: str) -> Iterator[Found]:
 
 
 def fold_month(name: str) -> str:
-    """Return a month name in the form of the table: in lower case, without accents or dots."""
+    """Return a month name as `months.txt` spells it: in lower case, without accents, dots or
+    spaces."""
     return _ACCENTS.sub("", unicodedata.normalize("NFKD", name.casefold())).replace(" ", "")
 
 
@@ -149,8 +149,8 @@ def _name_day(year: str, month: str, day: str) -> str | None:
 
 
 def _read_mail(match: re.Match[str]) -> str | None:
-    """Read a date with the day before the month's name, and a time after it in the mail format (RFC
-    5322), if given. Old pages use this format in `meta` elements."""
+    """Read a date such as "3 May 2024", and the time after it if both are in the mail format (RFC
+    5322). Old pages use this format in `meta` elements."""
     day = _name_day(match[3], match[2], match[1])
     rest = match.string[match.start() : match.end() + _LONGEST_TIME]
     if day is None or ":" not in rest:
@@ -211,12 +211,12 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...
     (_ERA, _read_era),
     (_NUMBERS, _read_numbers),
 )
-"""Date forms, the most certain first, each with its reader."""
+"""Date patterns, the most certain first. Each has a function that reads its matches."""
 
 
 def parse_dates(texts: Sequence[str]) -> list[str | None]:
-    """Return the dates of a page's posts, which all have the same form. If some dates are
-    ambiguous, the other dates or the weekdays decide. Years may have two digits.
+    """Return the dates of a page's posts. All dates are assumed to have the same format, so the
+    other dates or the weekdays resolve ambiguous dates. Years may have two digits.
 
     >>> parse_dates(["03/05/2024", "14/05/2024"]), parse_dates(["Fri, 03/05/2024"])
     (['2024-05-03', '2024-05-14'], ['2024-05-03'])
@@ -253,7 +253,7 @@ _PRECISIONS = {4: "year", 7: "month", 10: "day"}
 
 def parse_any_date(text: str) -> str | None:
     """Return the date that a short text states. Unlike `parse_date`, also accept a month or a year
-    alone. This is for values that are declared to be dates.
+    alone. Meant for values that are declared to be dates.
 
     >>> [parse_any_date(text) for text in ("2024/05", "May 2024", "2024", "202413")]
     ['2024-05', '2024-05', '2024', None]
@@ -275,7 +275,7 @@ def find_precision(iso: str | None) -> str | None:
 
 
 def first_day(iso: str | None) -> date | None:
-    """Return the day of a date; if the date is only a month or a year, return its first day.
+    """Return the day of a date, or the first day of a date that is only a month or a year.
 
     >>> first_day("2024-05"), first_day("2024-05-03T15:47:42+02:00"), first_day(None)
     (datetime.date(2024, 5, 1), datetime.date(2024, 5, 3), None)
@@ -284,7 +284,7 @@ def first_day(iso: str | None) -> date | None:
 
 
 def find_date_in_address(url: str) -> str | None:
-    """Return the date in the path of an address.
+    """Return the date in the path of a URL.
 
     >>> find_date_in_address("https://e.org/2024/05/03/rain.html"), find_date_in_address("https://e.org/2024/05/rain.html")
     ('2024-05-03', None)

@@ -1,4 +1,4 @@
-"""Cleans the names of authors, tags and sites that pages state."""
+"""Cleans the names of authors, tags and sites."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ _BESIDE = re.compile(
     r"|\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|(?<!\w)\d|\s+\d",
     re.IGNORECASE,
 )
-"""The beginning of the rest of a line after a name: a date, a count or another word."""
+"""The start of the text that follows a name on a line: a date, a count or a word such as "on"."""
 _APART = re.compile(
     r"\s*[;|•/、，；]\s*|\s+·\s+|\s+(?:and|und|et|y|e|i|a|og|och|en|ja|ve|и|і|και|và)\s+|\s*&\s*|\s*,\s*(?:and\s+)?",
     re.IGNORECASE,
@@ -36,7 +36,7 @@ _FIRM = re.compile(
     r"attorneys|solicitors|lawyers)\.?$",
     re.IGNORECASE,
 )
-"""The name of a firm that joins several names."""
+"""A firm that is named after several people."""
 _WHOLE = re.compile(r"[\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3・·]{2,10}")
 """A first and last name in Han, kana or hangul, without a space between them."""
 _OFFICE_BEHIND = re.compile(r"(?<=[\u3400-\u9fff\uac00-\ud7a3])\s*(?:기자|특파원|記者|记者|編集者)$")
@@ -60,7 +60,7 @@ _NOBODY = re.compile(
     r"wix|shopify|squarespace|blogger|moderator|member|root|system|"
     r"管理[员員者]|佚名|匿名|未知|小[编編]|编辑|編集者?|本站|原创|관리자|운영자|익명"
 )
-"""Words in place of an author's name that name nobody, in lower case."""
+"""Lower-case words that some pages have in place of an author's name."""
 
 
 def join_lines(text: str) -> str:
@@ -69,7 +69,7 @@ def join_lines(text: str) -> str:
 
 
 def remove_tags(text: str) -> str:
-    """Return a text without the HTML tags that a site's editor left in it, escaped or not.
+    """Remove HTML tags, escaped or not, that a site's editor left in a text.
 
     >>> join_lines(remove_tags("<p>Rain in <b>Bergen</b>.</p>&lt;br&gt;Sun in Oslo, x < y."))
     'Rain in Bergen. Sun in Oslo, x < y.'
@@ -127,7 +127,7 @@ _ORGANISATION = re.compile(
     r"|^[\w-]++(?:\.[\w-]++)*\.[a-z]{2,12}$|(?:新聞|新闻|网络|科技|传媒|通信社|通讯社|编辑部|編集部|株式会社|公司|신문|뉴스|방송|일보|협회|위원회)|(?:[網网報报社局站]|편집부|팀)$",
     re.IGNORECASE,
 )
-"""Words that people's names do not have, and host names."""
+"""Words that do not occur in people's names, and host names."""
 
 
 def is_organisation(name: str) -> bool:
@@ -143,7 +143,7 @@ _BESIDE_NAME = re.compile(r"\s+[|–—/-]\s+|\s+\((?=[^()]{2,60}\)$)")
 
 
 def cut_company(name: str, is_site: Callable[[str], bool] = lambda text: False) -> str:
-    """Return a person's name without the words after it that follow a separator or are in brackets.
+    """Remove text after a separator, or in brackets, from the end of a person's name.
 
     Args:
         is_site: Returns whether a text is the site's name.
@@ -157,10 +157,10 @@ def cut_company(name: str, is_site: Callable[[str], bool] = lambda text: False) 
 
 
 def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the first text that states any, without the date and the counts beside
-    them.
+    """Return the names in the first text that contains any. Dates and counts beside the names are
+    removed.
 
-    Only that text counts, because further texts belong to comments, answers and other articles.
+    Later texts are ignored, because they belong to comments, answers and other articles.
 
     >>> read_byline(["", "By Ann Lee on 3 May 2024 | 5 min read", "Bo Ray"])
     ('Ann Lee',)
@@ -170,13 +170,12 @@ def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _cut_before(line: str) -> str:
-    """Return a line without "By" or similar words before the name."""
     start = _BEFORE.match(line)
     return line[start.end() :] if start else line
 
 
 def split_tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the keywords in texts that each hold one keyword, or several separated by commas.
+    """Return the keywords in texts. A text holds one keyword, or several separated by commas.
 
     >>> split_tags(["rain, Bergen", "Rain"])
     ('rain', 'Bergen')

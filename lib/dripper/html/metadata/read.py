@@ -1,5 +1,4 @@
-"""Reads a page's metadata, such as title, authors and dates. The sources are JSON-LD, `meta` and
-`link` elements, microdata and marked-up elements, in that order.
+"""Reads a page's metadata.
 
 The sources of each field are tried in a fixed order; the first source with a value decides. The
 tables of names in this module are authoritative; docs/metadata.md repeats them.
@@ -39,21 +38,21 @@ class Metadata:
     """The metadata that a page declares about itself; None or empty if it declares none."""
 
     title: str | None = None
-    """The headline, without the site's name as the page or its address states it."""
+    """The headline, without the site's name."""
     authors: tuple[str, ...] = ()
     """Names of people."""
     published: str | None = None
-    """ISO 8601: a date, or a date and time with the UTC offset if the page states it. Only a year
-    or a month if the page states no more."""
+    """ISO 8601: a date, or a date and time, with the UTC offset if the page states it. The date may
+    be only a year or a month."""
     modified: str | None = None
     """Date of the last change, in the same form as `published`."""
     site: str | None = None
     """The site's name."""
     description: str | None = None
     canonical_url: str | None = None
-    """Absolute if the page's address is known."""
+    """Absolute if the page's URL is known."""
     image: str | None = None
-    """Address of the page's image; absolute if the page's address is known."""
+    """URL of the page's image; absolute if the page's URL is known."""
     tags: tuple[str, ...] = ()
     """Keywords."""
     language: str | None = None
@@ -61,11 +60,11 @@ class Metadata:
     organisations: tuple[str, ...] = ()
     """Organisations that the page names as its authors; `authors` does not include them."""
     published_precision: str | None = None
-    """Part of `published` that the page states: `year`, `month`, `day` or `time`."""
+    """Precision of `published`: `year`, `month`, `day` or `time`."""
     modified_precision: str | None = None
 
     def completed(self, base: Base | None) -> "Metadata":
-        """Return this metadata, with absolute addresses if a base is known."""
+        """Return this metadata with absolute URLs. If `base` is None, return it unchanged."""
         if base is None:
             return self
         return replace(
@@ -76,7 +75,7 @@ class Metadata:
 
 
 _WORKS = tuple(words("article posting report recipe videoobject podcastepisode book movie course question"))
-"""Endings of the type names of works that a page may be about: NewsArticle, BlogPosting, …"""
+"""Endings of type names for works, such as NewsArticle or BlogPosting."""
 _PAGES = ("webpage", "itempage", "faqpage", "profilepage", "aboutpage", "collectionpage", "product", "event")
 
 
@@ -85,7 +84,7 @@ _ORGANISATIONS = ("organization", "corporation", "business", "organisation")
 
 
 class JsonLd:
-    """The first work and the first page among a page's JSON-LD objects, the work first."""
+    """The JSON-LD objects of a page: the first work, the first page object, and the sites."""
 
     def __init__(self, objects: Sequence[dict[str, Any]]) -> None:
         self._named: dict[str, dict[str, Any]] = {}
@@ -108,23 +107,23 @@ class JsonLd:
         self._dated = [value for value in self._works if "profilepage" not in read_types(value)]
 
     def texts(self, *names: str, works: Sequence[dict[str, Any]] | None = None) -> Iterator[str]:
-        """Yield the texts of the first named property that has any, in the first object that has
-        one.
+        """Yield the texts of the first of the properties `names` that has any. The objects are
+        searched in order.
 
         Args:
-            works: The objects to search; by default all.
+            works: The objects to search. By default, the first work and the first page object.
         """
         for value in self._works if works is None else works:
             for name in names:
-                # Each text only once, because a page can refer to a long text any number of times.
+                # Yield each text once: a page can refer to a long text any number of times.
                 texts = list(dict.fromkeys(self._texts(value.get(name))))
                 if texts:
                     yield from texts
                     return
 
     def dates(self, *names: str) -> Iterator[str]:
-        """Yield the texts as `texts` does, except from profile pages, because their date is the day
-        when the profile was created."""
+        """Yield the same texts as `texts`, but skip profile pages. Their date is the day when the
+        profile was created."""
         return self.texts(*names, works=self._dated)
 
     def sites(self) -> Iterator[str]:
@@ -139,14 +138,13 @@ class JsonLd:
             for name in ("author", "creator"):
                 authors = value.get(name)
                 nodes = map(self._follow, authors if isinstance(authors, list) else [authors])
-                # Each object only once, because a page can refer to a large object any number of
-                # times.
+                # Read each object once: a page can refer to a large object any number of times.
                 for node in {id(node): node for node in nodes if isinstance(node, Mapping)}.values():
                     if any(kind.endswith(_ORGANISATIONS) for kind in read_types(node)):
                         yield from self._texts(node)
 
     def image(self) -> Iterator[str]:
-        """Yield addresses of the page's image."""
+        """Yield URLs of the page's image."""
         for value in self._works:
             for name in ("image", "thumbnailUrl"):
                 yield from self._texts(value.get(name), ("url", "contentUrl", "@id"))
@@ -205,7 +203,8 @@ _DATES = (
     re.compile(rf"\A{_OF_PAGE}date\Z"),
     re.compile(rf"(?:modifi(?:ed|cation)|lastmod|updated?|revis(?:ed|ion)|edited|reviewed|changed){_DAY}*\Z"),
 )
-"""Forms of date names: publication dates, the most certain first, then dates of changes."""
+"""Patterns for the names of `meta` dates: publication dates, the most certain first, then dates of
+changes."""
 _PUBLISHED, _MODIFIED = range(3), range(3, 4)
 
 
@@ -217,12 +216,12 @@ def _find_form(name: str) -> int | None:
 _MOST_BYLINES = 20
 """Maximum number of bylines that are read."""
 _FEWEST_LISTED = 6
-"""A page with at least this many different bylines is a list of articles, unless it declares that
-it is an article."""
+"""A page with at least this many different bylines is a list of articles, unless the page declares
+that it is an article."""
 _FEWEST_BLANKS = 3
-"""Minimum number of spaces in a title that is too long to be in a site's name by chance."""
+"""A title with at least this many spaces cannot be in a site's name by chance."""
 _MOST_DATES = 2
-"""Maximum number of publication dates in the microdata of a single page."""
+"""Maximum number of publication dates in microdata. More dates belong to a list of other pages."""
 
 
 class _Metas:
@@ -235,7 +234,7 @@ class _Metas:
                 self._found.setdefault(name.translate(_PARTED), []).append(text)
 
     def all(self, names: Iterable[str]) -> Iterator[list[str]]:
-        """Yield the contents of each name that has any."""
+        """Yield the contents of each of `names` that has any."""
         return (self._found[name] for name in names if name in self._found)
 
     def each(self, names: Iterable[str]) -> Iterator[str]:
@@ -243,7 +242,8 @@ class _Metas:
         return (text for texts in self.all(names) for text in texts)
 
     def dates(self, forms: range) -> Iterator[str]:
-        """Yield the contents of names with these forms, in the order of the forms."""
+        """Yield the contents of names that match the patterns `forms` of `_DATES`, in the order of
+        `forms`."""
         found = [(form, texts) for name, texts in self._found.items() if (form := _find_form(name)) is not None]
         return (text for wanted in forms for form, texts in found if form == wanted for text in texts)
 
@@ -251,7 +251,7 @@ class _Metas:
 def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading = DEFAULT_READING) -> Metadata:
     """Return the metadata that a page declares about itself.
 
-    The time is linear in the page's length. Most of it is spent on the distinct start tags.
+    Takes time linear in the page's length, mostly for the distinct start tags.
 
     Args:
         tree: The tree of the page's visible elements.
@@ -271,8 +271,8 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
     name = SiteName(site, *addresses)
     title = choose_title(declared, tuple(visible.headings()), page_title, name, visible.lower_headings)
     if is_home and HOME.fullmatch(reading.url or "") and title is not None:
-        # In `<title>`, the site's slogan follows the site's name. The fetched address is also
-        # checked, because inner pages may declare the home page as canonical.
+        # In `<title>`, the site's slogan follows the site's name. Check the fetched URL too,
+        # because inner pages may declare the home page as canonical.
         title = name.find_first(page_title) or (name.find_in(page_title, site) if " " not in title else None) or title
     metadata = Metadata(
         title=title,
@@ -284,7 +284,7 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
     )
     if reading.only_title:
         return metadata
-    # On a product page, people named in visible elements wrote reviews.
+    # People named in visible elements of a product page wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(_TYPES))
     published = _find_published(days, data, visible, canonical or reading.url or "", is_product)
     modified = _find_modified(metas, data, visible)
@@ -309,8 +309,8 @@ def _find_site(
 
     Args:
         declared, page_title: The declared title, and the text of `<title>`.
-        addresses: The page's declared address, and the address that it was fetched from; None for a
-            site's home page, which has the site's name as its title.
+        addresses: The page's declared URL, and the URL that it was fetched from. None for a site's
+            home page, because its title is the site's name.
     """
     sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     site = _take_first(text for text in sites if "://" not in text)
@@ -349,14 +349,14 @@ def _find_modified(metas: _Metas, data: JsonLd, visible: Visible) -> str | None:
 
 
 def _find_labelled(visible: Visible, is_change: bool) -> str | None:
-    """Return the first date beside the title or in a byline. Only dates of changes count if
-    `is_change` is set, otherwise only other dates."""
+    """Return the first date beside the title or in a byline. If `is_change` is set, only dates of
+    changes count. Otherwise, only other dates count."""
     in_bylines = chain.from_iterable(map(label_dates, visible.bylines()))
     return next((iso for iso, each in chain(visible.dates_beside_title, in_bylines) if each == is_change), None)
 
 
 def _take_first(*sources: Iterable[str]) -> str | None:
-    # Each value only once, because a page can refer to a long blank text any number of times.
+    # Read each value once: a page can refer to a long blank text any number of times.
     values = set[str]()
     for value in chain.from_iterable(sources):
         if value not in values:
@@ -369,8 +369,9 @@ def _take_first(*sources: Iterable[str]) -> str | None:
 def _choose_authors(
     metas: _Metas, data: JsonLd, visible: Visible, site: SiteName, declared_only: bool, is_article: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the people and the organisations that a page names as its authors. They come from the
-    first source that names a person; if none does, from the first source that names anybody.
+    """Return the people and the organisations that a page names as its authors. The people come
+    from the first source that names any. The organisations come from the same source or, if it
+    names none, from an earlier source.
 
     The vendor of the site's software ("Discuz! Team" beside the generator "Discuz! X3.4") is not an
     author.
@@ -402,8 +403,8 @@ def _choose_authors(
         return split_authors(map(remove_tags, map(unescape, texts)), site.is_in)
 
     def is_credible(name: str) -> bool:
-        """Return whether a name in a `meta` element may be an author's. On a page that is not an
-        article, `meta` elements may also name the designer."""
+        """Return whether a name in a `meta` element may be an author. On a page that is not an
+        article, the name may also be the designer."""
         return is_whole(name) or is_organisation(name) or visible.shows(name)
 
     declared_names: Iterable[tuple[str, ...]] = chain(
@@ -421,8 +422,8 @@ def _choose_authors(
 
 
 def _leave_lists(names: Iterable[str]) -> Iterator[str]:
-    """Yield a page's bylines if there are few. Many bylines belong to the pages that a list links
-    to."""
+    """Yield a page's bylines if there are few. A page with many bylines is a list of other
+    pages."""
     found = list(islice(filter(None, names), _MOST_BYLINES))
     yield from found if len(set(found)) < _FEWEST_LISTED else ()
 

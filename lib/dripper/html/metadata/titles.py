@@ -24,7 +24,8 @@ _LONGEST = 500
 would take too long."""
 _BARS = re.compile(r"\s*[|»]\s*|\s::\s")
 _SITE_WORDS = 4
-"""Maximum number of words after a title's last bar that count as a site's name or a part of it."""
+"""Maximum number of words after a title's last bar that count as the site's name or a part of the
+name."""
 _MOST_FIRST = 4
 """Number of main texts that are searched for the title."""
 _COLONS = re.compile(r":\s+")
@@ -33,7 +34,7 @@ _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
 _PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
 _ARTICLE = re.compile(r"\Athe\s+", re.IGNORECASE)
 _LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})
-"""Host labels after the owner's label, apart from countries."""
+"""Labels that may follow the owner's label in a host name, apart from countries."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 """A word, or a Chinese or Japanese character, because these languages have no spaces between
 words."""
@@ -42,11 +43,12 @@ _STEM = 4
 
 
 class SiteName:
-    """The name of a page's site, as the page declares it and as its host spells it."""
+    """The possible names of a page's site: the declared name, the host, and the labels of the
+    host."""
 
     def __init__(self, site: str | None, *addresses: str | None) -> None:
-        """addresses: The page's declared address and the address that it was fetched from; None if
-        not known."""
+        """addresses: The page's declared URL and the URL that it was fetched from; None if not
+        known."""
         self._names, self._owners = {fold(site or "")}, set[str]()
         hosts = (unicode_host(host_name(address or "") or "").removeprefix("www.") for address in addresses)
         for host in filter(None, hosts):
@@ -62,12 +64,11 @@ class SiteName:
         return not self._names.isdisjoint(_spell(text))
 
     def begins(self, text: str) -> bool:
-        """Return whether a text begins with the site's name, like the name of one of its
-        offices."""
+        """Return whether a text begins with the site's name, such as the name of a local office."""
         return any(len(name) > 4 and fold(text).startswith(name) for name in self._names)
 
     def find_in(self, title: str, site: str | None = None) -> str | None:
-        """Return the last part of a title that is the name of the host's owner, or the site's name.
+        """Return the last part of a title that is `site` or the name of the host's owner.
 
         >>> SiteName(None, "https://shop.daily.co.uk/rain").find_in("Rain | Daily.co.uk")
         'Daily.co.uk'
@@ -78,7 +79,7 @@ class SiteName:
         return next(owners, None) if len(parts) > 1 else None
 
     def find_first(self, title: str) -> str | None:
-        """Return the first of a title's several parts if it is the site's name.
+        """Return the first part of a title if it is the site's name and other parts follow.
 
         >>> SiteName(None, "https://www.daily.example/").find_first("Daily - News of Bergen")
         'Daily'
@@ -104,7 +105,8 @@ class SiteName:
 
 
 def _spell(name: str) -> tuple[str, str]:
-    """Return the spellings of a site's name in an address: with its article and without."""
+    """Return the possible spellings of a site's name in a host name: with and without the
+    article."""
     plain = fold(name).removeprefix("www")
     return plain, fold(_ARTICLE.sub("", name))
 
@@ -120,14 +122,13 @@ def choose_title(
 
     The candidates are, in this order: the only first-level heading; the longest of several headings
     that the declared title or `<title>` begins with; a heading that `<title>` ends with after a
-    colon; the declared title; the part of `<title>` before the first separator. A heading that is
-    the site's name does not count, even if only the end of `<title>` shows this.
+    colon; the declared title; the part of `<title>` before the first separator. A heading does not
+    count if it is the site's name, even if only the end of `<title>` shows this.
 
     Args:
         declared: The title that the metadata states.
         headings: Texts of the first-level headings, in order.
         page_title: The text of `<title>`.
-        site: The site's name.
         list_lower: Returns the texts of lower-level headings.
     """
     declared, page_title = declared or "", _FRAME.sub("", page_title)
@@ -157,8 +158,7 @@ def choose_title(
 
 
 def is_sentence(text: str) -> bool:
-    """Return whether a text has several words and most of them begin in lower case, so the text is
-    not a name.
+    """Return whether a text is more than a name: it has several words, most of them in lower case.
 
     >>> [is_sentence(text) for text in ("How to read a rain gauge", "Office of the City Clerk")]
     [True, False]
@@ -168,8 +168,9 @@ def is_sentence(text: str) -> bool:
 
 
 def contains_title(texts: Iterable[str], title: str) -> bool:
-    """Return whether a page's main texts include its title. One of the first few texts must be the
-    title, or the very first text must be most of the title, or contain the title and little more.
+    """Return whether the main texts of a page include the page's title. Either one of the first few
+    texts is the title, or the very first text is most of the title, or contains the title and
+    little more.
 
     Texts further down may only repeat the title, for example in a fact table or a list of links.
 
@@ -209,8 +210,8 @@ def _choose_headings(
 
 
 def _find_stated(headings: Sequence[str], declared: str, page_title: str, parts: Sequence[str]) -> str | None:
-    """Return the longest heading that a title begins with, or that is a part of `<title>` other
-    than the last."""
+    """Return the longest heading that is the start of a title, or a part of `<title>` other than
+    the last part."""
     starts = [fold(text) for text in (declared, page_title) if text]
     plain_parts = set(map(fold, parts[:-1]))
     for text in sorted(headings, key=len, reverse=True):
@@ -221,7 +222,8 @@ def _find_stated(headings: Sequence[str], declared: str, page_title: str, parts:
 
 
 def _cut_before(heading: str, stated: Iterable[str], page_title: str) -> str:
-    """Return a heading without the section before the stated title, unless `<title>` has both.
+    """Return a heading without the section before the stated title, unless `<title>` contains the
+    whole heading.
 
     >>> _cut_before("Forum » Weather » Rain in Bergen", ["Rain in Bergen"], "The Daily: rain")
     'Rain in Bergen'
@@ -237,8 +239,9 @@ def _cut_before(heading: str, stated: Iterable[str], page_title: str) -> str:
 
 
 def _is_of_something_else(heading: str, declared: str, page_title: str) -> bool:
-    """Return whether a heading such as "Search" or "Related topics" shares no word with the title.
-    The page must declare that title twice, and the title must have at least as many words.
+    """Return whether a heading is not the page's title, such as "Search" or "Related topics". The
+    heading shares no word with the title and has at most as many words. The declared title must
+    also be the start of `<title>`.
     """
     if len(declared) > _LONGEST or not fold(page_title).startswith(fold(declared)):
         return False
@@ -247,8 +250,8 @@ def _is_of_something_else(heading: str, declared: str, page_title: str) -> bool:
 
 
 def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable[[], Iterable[str]]) -> str | None:
-    """Return the first heading of several words that a title ends with after a colon, as in Blogger
-    titles: "The Daily: Rain in Bergen"."""
+    """Return the first multi-word heading that follows a colon at the end of a title. Blogger
+    writes such titles: "The Daily: Rain in Bergen"."""
     if len(title) > _LONGEST:
         return None
     ends = {fold(title[match.end() :]) for match in _COLONS.finditer(title)}
@@ -259,7 +262,7 @@ def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable
 
 
 def _cut_bar(title: str) -> str:
-    """Return a title without the words after its last bar, if they are few.
+    """Return a title without the words after its last bar, if these words are few.
 
     >>> _cut_bar("7 Ways to Cook Rice | Koia"), _cut_bar("Rain | Weather in Bergen")
     ('7 Ways to Cook Rice', 'Rain | Weather in Bergen')
@@ -272,7 +275,7 @@ def _cut_bar(title: str) -> str:
 
 
 def _is_end(heading: str, parts: Sequence[str]) -> bool:
-    """Return whether a heading is the last of a title's several parts, and no other part contains
+    """Return whether a heading is the last of several parts of a title, and no other part contains
     it."""
     plain = fold(heading)
     return len(parts) > 1 and fold(parts[-1]) == plain and not any(plain in fold(part) for part in parts[:-1])
@@ -281,8 +284,8 @@ def _is_end(heading: str, parts: Sequence[str]) -> bool:
 def _is_site_at_end(heading: str, parts: Sequence[str], declared: str, list_lower: Callable[[], Iterable[str]]) -> bool:
     """Return whether the heading that `<title>` ends with is the site's name.
 
-    It is not the site's name if it is more than 1.5 times as long as the rest of `<title>` ("City
-    of Chicago | Board Meeting Information") and nothing else on the page states the rest.
+    A heading is not the site's name if it is more than 1.5 times as long as the rest of `<title>`
+    ("City of Chicago | Board Meeting Information") and nothing else on the page states the rest.
     """
     if not _is_end(heading, parts):
         return False

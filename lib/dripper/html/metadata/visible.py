@@ -1,8 +1,8 @@
 """Reads the metadata that visible elements state about their page: microdata, `rel`, `time`, and
 class names such as "byline" or "published".
 
-Looks at the tree's distinct start tags first. Few of them state any metadata, so the other elements
-cost nothing.
+Checks the tree's distinct start tags first. Few of them state any metadata, so most elements cost
+nothing.
 """
 
 import re
@@ -31,11 +31,11 @@ _POST = re.compile(
     re.IGNORECASE,
 )
 _CARD = re.compile(r"(?:^|[\s_-])(?:card|teaser)__\w", re.IGNORECASE)
-"""An element of a card that links to another page."""
+"""The class of an element inside a card. Cards link to other pages."""
 _NO_BYLINE = re.compile(
     rf"{_CARD.pattern}|(?:^|\s)(?:hentry|type-post|post-\d+)(?:$|\s)|submitted-(?!by)", re.IGNORECASE
 )
-"""A card, a whole WordPress post (`author-ann`), or the answer to a form."""
+"""Classes of a card, a whole WordPress post (`author-ann`), or the answer to a form."""
 _OF_EVENT = re.compile(r"\b(?:event|start|end|expir\w*|valid\w*|due)[_-]?(?:date|time|on|until|from)", re.IGNORECASE)
 """Words in the start tags of dates that belong to an event or an offer, not to the page."""
 _PUBLISHED = re.compile("publish", re.IGNORECASE)
@@ -48,7 +48,7 @@ _OF_OTHERS = re.compile(
     r"|itemtype=.https?://schema\.org/(?:review|comment|answer|rating|usercomments)\b",
     re.IGNORECASE,
 )
-"""Words in the class or id of elements that hold readers' comments, or the form for them."""
+"""Words in the class or id of elements that hold readers' comments or the comment form."""
 _LOWER_HEADINGS = words("h2 h3 h4 h5 h6 legend")
 _OF_OTHER_PAGES = re.compile(
     r"\A<aside\b|[\s\"'](?:widget|widget[-_][\w-]+|sidebar|(?:related|recent|latest|popular)[-_](?:posts?|articles|news))[\s\"']",
@@ -56,16 +56,16 @@ _OF_OTHER_PAGES = re.compile(
 )
 """Words in the start tags of elements that hold links to other pages."""
 HOME = re.compile(r"(?:https?://[^/?#]+/?|\./|/)|(?:https?://[^/?#]+/|\./|/)?(?:index|default)\.\w+", re.IGNORECASE)
-"""The address of a site's home page."""
+"""The URL of a site's home page."""
 _GOES_ON = re.compile(r"(?:\b(?:by|and|von|und|par|et|por|y)|[,&:(])$", re.IGNORECASE)
 _FOLLOWS = re.compile(r"[,&:.)]|(?:and|und|et|y|on)\b", re.IGNORECASE)
 _MACHINE_DATES = {"time": "datetime", "abbr": "title"}
-"""Attributes that state the date that an element shows."""
+"""Attributes with the machine-readable date of an element."""
 _OF_PEOPLE = frozenset({"author", "datePublished", "dateModified"})
 """Properties that readers' reviews also state."""
 _HOLDERS = words("a span div p strong address cite b li h2 h3 h4 h5 h6 small em i dd td")
 _OF_PERSON = re.compile("/(?:author|profile/|people/|staff/|contributor|writers/|journalist)")
-"""A part of the address of a page about one person."""
+"""Part of the URL of a page about one person."""
 _BEFORE_NAMES = frozenset({"by", "by:", "written by", "von", "par", "por", "av", "door", "di"})
 _MOST_ITEMS = 100
 _MOST_BETWEEN = 10
@@ -82,15 +82,15 @@ _MOST_ABOVE = 8
 _MOST_TITLES = 8
 """Maximum number of first-level headings that are examined."""
 _MOST_LOWER = 40
-"""Maximum number of headings of the next two levels that are examined."""
+"""Maximum number of second- and third-level headings that are examined."""
 _NEAREST_TITLE = 24
 _NEAR_TITLE = 64
-"""Number of texts and tags before and after a title that are searched for the page's own date. The
+"""Number of texts and tags that are searched for the page's own date, before and after a title. The
 second value is for articles."""
 _FEW_WORDS = 5
-"""Maximum number of words per date in a line beside a title that is only about dates."""
+"""A line beside a title is only about dates if it has at most this many words per date."""
 _FEWEST_ROWS = 3
-"""If at least this many rows have a date or a name each, the dates or names belong to other pages
+"""If at least this many rows each have a date or a name, the dates or names belong to other pages
 or to readers."""
 _ROWS = frozenset({"tr", "li", "article"})
 _MORE = 12
@@ -98,15 +98,15 @@ _MORE = 12
 as "Published on"."""
 _LONGEST_BEFORE = 200
 _LONGEST_LABEL = 30
-"""Number of characters before a date that are searched for its label."""
+"""Number of characters that are searched for a label before a date."""
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
-"""Maximum length of a text in the source, with all its white space. There is a limit because an
-element's text is read again for each element around it."""
+"""Maximum length of an element's text in the source, with all its white space. The limit saves
+time, because the text is read again for each element around it."""
 
 
 class Visible:
@@ -125,8 +125,8 @@ class Visible:
 
     @cached_property
     def _stating(self) -> list[tuple[int, str]]:
-        """The elements that may state something by their class, and `time` elements, each with its
-        start tag."""
+        """`time` elements and elements with a class that may mark metadata, each with its start
+        tag."""
         tree, named = self._tree, self._tree.values("class")
         stating = [
             tag for tag, low in zip(named, "\0".join(named.values()).lower().split("\0"), strict=True)
@@ -165,15 +165,16 @@ class Visible:
 
     @cached_property
     def _in_rows(self) -> set[int]:
-        """Elements that name a person in rows that each name one person; empty if all rows name the
-        same person."""
+        """Elements that name a person and are in rows, such as comments. Empty if all of them name
+        the same person."""
         described = [each for each, tag in self._described if "author" in (attribute(tag, "itemprop") or "").split()]
         held = [element for element, classes in self._held if _is_byline(classes)]
         rows = self._find_rows({*described, *held})
         return rows if len(set(map(self._text, rows))) > 1 else set()
 
     def posters(self) -> Iterator[str]:
-        """Yield the texts of elements in a thread's posts that have a user name or author class."""
+        """Yield the user names in a thread's posts: the short texts of elements with a user-name or
+        author class."""
         for element, classes in self._held:
             if (_USER_NAME.search(classes) or element in self._in_rows) and not self._of_others(element):
                 name = self._text(element)
@@ -202,7 +203,7 @@ class Visible:
         that states when something starts or ends.
 
         Args:
-            is_change: Whether to yield only the dates of changes; otherwise only the other dates.
+            is_change: Whether to yield the dates of changes or all other dates.
         """
         first = next(iter(self._titles), 0)
         for is_after in (True, False):
@@ -212,8 +213,7 @@ class Visible:
 
     @cached_property
     def _dated(self) -> list[tuple[int, str, bool]]:
-        """Elements that state a date of the page, each with the date's text and whether it is the
-        date of a change."""
+        """A tuple (element, text, is_change) for each element that states a date of the page."""
         dated = [(element, tag) for element, tag in self._stating if self._is_date(element, tag)]
         if any(self._is_within(element, _NEAREST, _OF_EVENT) for element, _ in dated):
             return []
@@ -227,8 +227,8 @@ class Visible:
         return found
 
     def _is_change(self, element: int, tag: str, stated: str) -> bool:
-        """Return whether a date is the date of a change. Its class, the line around it, or the
-        words right before it decide."""
+        """Return whether a date is the date of a change. The element's class, the line around the
+        element, or the words right before it decide."""
         classes = attribute(tag, "class") or ""
         if _PUBLISHED.search(classes) or says_change(classes):
             return _PUBLISHED.search(classes) is None
@@ -249,8 +249,9 @@ class Visible:
         return says_change(before)
 
     def _find_rows(self, elements: Collection[int]) -> set[int]:
-        """Return the given elements that are in rows. Rows are siblings of one shape, such as
-        teasers or comments; each has one of the elements and also holds other text."""
+        """Return the given elements that are in rows. Rows are siblings of the same kind, such as
+        teasers or comments, that each contain given elements. A row that is not a `tr`, `li` or
+        `article` must also contain other text."""
         tree, inside = self._tree, defaultdict[int, list[int]](list)
         for element in elements if len(elements) >= _FEWEST_ROWS else ():
             for around in tree.nearest(element, _MOST_ABOVE)[:-1]:
@@ -265,8 +266,8 @@ class Visible:
         return {each for row in rows.values() if len(row) >= _FEWEST_ROWS for around in row for each in inside[around]}
 
     def _shape(self, element: int) -> str:
-        """Return the features that siblings of one kind share: the tag's name and, unless the name
-        is in `_ROWS`, the first class."""
+        """Return the features that siblings of the same kind share: the tag's name and, unless the
+        name is in `_ROWS`, the first class."""
         name, tag = self._tree.tags[element], self._tree.start_tag(element)
         classes = attribute(tag, "class") if name not in _ROWS and len(tag) <= _LONGEST_TAG else None
         return f"{name} {_NUMBER.sub('', classes).partition(' ')[0]}" if classes else name
@@ -278,8 +279,8 @@ class Visible:
         return is_own and not self._is_of_other_page(element)
 
     def _is_of_other_page(self, element: int) -> bool:
-        """Return whether an element belongs to comments, to a sidebar, or to a teaser, which is a
-        link that says more than the element."""
+        """Return whether an element belongs to comments, to a sidebar, or to a teaser. A teaser is
+        a link that says more than the element."""
         if self._of_others(element) or self._of_others(element, _OF_OTHER_PAGES):
             return True
         above = reversed(self._tree.nearest(element, _MOST_ABOVE))
@@ -288,8 +289,8 @@ class Visible:
 
     @cached_property
     def dates_beside_title(self) -> list[tuple[str, bool]]:
-        """The dates in texts right above and below the first heading, each with whether it is the
-        date of a change. The texts hold dates and little more."""
+        """Pairs (date, is_change) from the texts right above and below the first heading. Only
+        texts with dates and little else count."""
         tree, found = self._tree, list[tuple[int, str, list[tuple[str, bool]]]]()
         if not self._titles:
             return []
@@ -310,7 +311,7 @@ class Visible:
                     holder = tree.parents[holder]
                 if holder not in self._dated_rows and not self._is_of_other_page(holder):
                     found.append((index, tree.start_tag(holder), dates))
-        # Each row of a list has a date.
+        # If several elements have the same start tag, they are the rows of a list.
         alike = Counter(tag for _, tag, dates in found if not dates[0][1])
         near = range(first - self._near_title, last + self._near_title)
         own = (dates for index, tag, dates in found if index in near and alike[tag] < _FEWEST_ROWS)
@@ -329,7 +330,7 @@ class Visible:
         return False
 
     def shows(self, name: str) -> bool:
-        """Return whether a word is in the page's text, as it is or in capitals."""
+        """Return whether a word is in the page's text, unchanged or in capitals."""
         return not self._words.isdisjoint((name, name.upper()))
 
     @cached_property
@@ -337,11 +338,11 @@ class Visible:
         return set(unescape(" ".join(self._tree.parts[::2])).split())
 
     def headings(self) -> Iterator[str]:
-        """Yield the texts of first-level headings, without their links to themselves."""
+        """Yield the texts of first-level headings, without permalinks."""
         return map(self._heading, self._titles)
 
     def lower_headings(self) -> Iterator[str]:
-        """Yield the texts of the first headings of the next two levels."""
+        """Yield the texts of the first second- and third-level headings."""
         return map(self._heading, islice(chain(self._tree.find("h2"), self._tree.find("h3")), _MOST_LOWER))
 
     def _heading(self, element: int) -> str:
@@ -355,7 +356,8 @@ class Visible:
 
     @cached_property
     def _titles(self) -> list[int]:
-        """Up to `_MOST_TITLES` first-level headings that browsers show even if scripts run."""
+        """Up to `_MOST_TITLES` first-level headings. Headings in a `noscript` are left out, because
+        browsers do not show them."""
         tree, end, found = self._tree, -1, list[int]()
         noscripts = iter(tree.find("noscript"))
         following = next(noscripts, len(tree))
@@ -387,15 +389,14 @@ class Visible:
         )
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
-        """Return the elements that have one of these start tags, each with its tag. Tags that are
-        too long are left out."""
+        """Return pairs (element, tag) for these start tags. Tags that are too long are left out."""
         parts, opens = self._tree.parts, self._tree.opens
         elements = self._tree.tagged({tag for tag in tags if len(tag) <= _LONGEST_TAG})
         return [(element, parts[opens[element]]) for element in elements]
 
     def _name_in(self, element: int) -> int:
-        """Return the element inside `element` that holds the name of the described thing; if there
-        is none, return `element`."""
+        """Return the element with `itemprop="name"` inside `element`, or `element` if there is
+        none."""
         place = bisect_right(self._names, element)
         inside = place < len(self._names) and self._names[place] <= self._tree.lasts[element]
         return self._names[place] if inside else element
@@ -415,8 +416,8 @@ class Visible:
 
     def _of_others(self, element: int, marks: re.Pattern[str] = _OF_OTHERS) -> bool:
         """Return whether an element belongs to readers' comments or reviews. With other `marks`,
-        return whether they match the start tag of the element or of one around it."""
-        # Look only once at an element that is around several others.
+        return whether they match the start tag of the element or of an element around it."""
+        # Check each element only once, even if it is around several elements.
         tree, answers, path = self._tree, self._is_of_others[marks], list[int]()
         while element >= 0 and element not in answers:
             path.append(element)
@@ -430,8 +431,8 @@ class Visible:
         return answer
 
     def _line(self, element: int) -> str:
-        """Return the element's text, with a bar between its parts unless one part continues the
-        other. "By", a name and the author's position are often in separate elements."""
+        """Return the element's text, with a bar between two parts unless the second continues the
+        first. "By", a name and the author's position are often in separate elements."""
         if not self._text(element):
             return ""
         texts = self._tree.parts[self._tree.opens[element] + 1 : self._tree.closes[element] : 2]
@@ -442,8 +443,8 @@ class Visible:
         return line
 
     def _text(self, element: int) -> str:
-        """Return the element's text on one line, or "" if the text is long, because it then holds
-        more than the wanted value."""
+        """Return the element's text on one line, or "" if the text is too long to be only the
+        wanted value."""
         first, last = self._tree.opens[element], self._tree.closes[element]
         if last - first >= _LONGEST:
             return ""

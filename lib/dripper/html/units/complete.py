@@ -1,6 +1,6 @@
-"""Completes the main blocks that a labeler chose: footnotes go with their text, answers with their
-questions, quoted posts with the text around them, and headings with the text below them. Headings
-without main text below them are removed."""
+"""Completes the main blocks that a labeler chose. Adds footnotes of main text, answers to main
+questions, quoted posts between main text, and headings above main text. Removes headings without
+main text below them."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -20,20 +20,19 @@ from dripper.html.units.references import find_controls, find_holders, find_part
 
 
 class Completed(NamedTuple):
-    """The main blocks of a page with the blocks that belong to them."""
+    """The completed labels of a page's blocks."""
 
     main: list[bool]
     """One flag for each block."""
     reasons: Mapping[int, str]
-    """The reason for each label that differs from the labeler's, by block index: the name of a
-    step, or EMPTY_HEADING."""
+    """The reason for each changed label, by block index: the name of a step, or EMPTY_HEADING."""
 
 
 def complete(page: Page, main: Sequence[bool], more: Mapping[str, "Step"] = {}) -> Completed:
-    """Return the main blocks of a page, completed from the labeler's choice `main`; none if the
-    labeler chose none.
+    """Return the labels `main` of a page's blocks, with missing main blocks added. If no block is
+    main, nothing is added.
 
-    Only headings without content below them are removed. Linear.
+    The only blocks that are removed are headings without content below them. Takes linear time.
 
     Args:
         more: Further steps, keyed by the reason to give for the labels that they change.
@@ -56,11 +55,11 @@ _MOST_AROUND = 3
 _PROSE = 80
 """Minimum length, in characters, of a block that is prose and not a menu item."""
 _MOST_LEFT_OUT = 0.1
-"""If headings without text hold more than this share of the main text, they are kept, because the
-page is a list of titles."""
+"""If headings without text below them hold more than this fraction of the main text, the page is a
+list of titles, and the headings are kept."""
 _MOST_SIBLINGS = 0.6
-"""Share of the texts at one position, or of the records, that is enough to decide for all of
-them."""
+"""If at least this fraction of the texts at one position is main, all of them become main. The
+heads of records need the same fraction."""
 _NAME_AND_TEXT = 2
 """Maximum number of texts in a record that consists of a name and its text."""
 _DEEPEST = 5
@@ -75,7 +74,7 @@ _TERMS = ("dt", "legend")
 _LISTS = ("ul", "ol", *_TERMS)
 _COLONS = (":", "\uff1a")
 _PARTS_OF_A_QUESTION = 2
-"""Maximum number of blocks in a question: the question itself, and a sign."""
+"""Maximum number of blocks in a question: the question itself, and a symbol."""
 
 
 class Blocks:
@@ -110,7 +109,7 @@ class Blocks:
         return places.values()
 
     def is_link(self, index: int) -> bool:
-        """Return whether a block is one link with no words beside it."""
+        """Return whether a block is in a link, or is a single link without words beside it."""
         around = self.tree.nearest(self.blocks[index].element, _MOST_AROUND)
         return self.count_links(index) == 1 or any(self.tree.tags[element] == "a" for element in around)
 
@@ -134,8 +133,9 @@ class Blocks:
 
 
 def add_notes(page: Blocks, main: list[bool]) -> None:
-    """Mark the footnotes of main text, with the whole element that holds the notes. Rows of links
-    after a note, which point to copies of the work that the note names, are not marked."""
+    """Mark the footnotes of main text. If a named element holds all notes, such as `footnotes`,
+    mark the whole element. Rows of links are not marked, because they point to copies of the work
+    that a note names."""
     references = find_references(page.tree)
     chosen = {target for mark, target in references.marks.items() if any(main[i] for i in page.inside(mark))}
     holders, parts = find_holders(page.tree, chosen), find_parts(page.tree, references.notes)
@@ -145,8 +145,8 @@ def add_notes(page: Blocks, main: list[bool]) -> None:
 
 
 def add_answers(page: Blocks, main: list[bool]) -> None:
-    """Mark a question that opens the main answer right below it. Mark an answer without main blocks
-    if the answer is prose and its question is main."""
+    """Mark a question if the answer that it opens is right below it and mostly main. Mark an answer
+    without main blocks if the answer is prose and its question is main."""
     for control, opened in find_controls(page.tree).items():
         question, answer = page.inside(control), page.inside(opened)
         if not question or not answer or question.stop != answer.start:
@@ -171,7 +171,8 @@ def add_embeds(page: Blocks, main: list[bool]) -> None:
 
 
 def add_siblings(page: Blocks, main: list[bool]) -> None:
-    """Decide once for each position in similar records, such as cards, rows and interview turns.
+    """Give texts at the same position in similar records (cards, rows, interview turns) the same
+    label.
 
     If most texts at a position are main, all of them become main, except links. If most records
     begin with a text right before a main text, these heads become main too. A head that is a link,
@@ -203,7 +204,7 @@ def add_siblings(page: Blocks, main: list[bool]) -> None:
 
 def _find_missing(page: Blocks, main: list[bool]) -> list[int]:
     """Return the elements of non-main texts that are right before a main text, or that are between
-    main texts and have the start tag of one."""
+    main texts and have the same start tag as a main text."""
     said = [index for index, block in enumerate(page.blocks) if block.text]
     kept = [index for index in said if main[index]]
     tags, missing = {page.tree.start_tag(page.blocks[index].element) for index in kept}, list[int]()
@@ -217,8 +218,8 @@ def _find_missing(page: Blocks, main: list[bool]) -> list[int]:
 
 
 def add_lists(page: Blocks, main: list[bool]) -> None:
-    """Mark a short list without links between main text ending with a colon and more main text.
-    Also mark the term of a main definition, and the legend of a main field set."""
+    """Mark a short list without links if the main text before it ends with a colon and main text
+    follows. Also mark the term of a main definition, and the legend of a main field set."""
     announces = any(is_main and block.text[-1:] in _COLONS for block, is_main in zip(page.blocks, main, strict=True))
     for each in (each for name in _LISTS[0 if announces else 2 :] for each in reversed(page.tree.find(name))):
         inside = page.inside(each)
@@ -237,9 +238,9 @@ def add_lists(page: Blocks, main: list[bool]) -> None:
 def add_headings(page: Blocks, main: list[bool]) -> None:
     """Mark the headings right above main text, and unmark headings without main text below them.
 
-    The page's title is not marked, because the Markdown has it anyway. A label that recurs above
-    several parts is not marked either. On 620 labelled pages, 154 such headings are in the truth
-    and 74 are not.
+    On 620 labelled pages, 154 headings right above main text are in the ground truth and 74 are
+    not. The page's title is not marked, because the Markdown has it anyway. A label that recurs
+    above several parts is not marked either.
     """
     headings = [heading for heading in page.page.headings if heading.level > 1]
     says = Counter(page.blocks[heading.first].text for heading in headings)

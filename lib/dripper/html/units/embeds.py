@@ -1,5 +1,5 @@
-"""Finds boxes within a text: quoted social network posts (words and author are one unit), notices
-in manuals, displayed formulas, and small data tables."""
+"""Finds boxes within a text: quoted social network posts with their authors, notices in manuals,
+displayed formulas, and small data tables."""
 
 from itertools import pairwise
 
@@ -13,9 +13,9 @@ _EMBEDS = words(
 """Classes that the networks' own scripts look for."""
 _NOTICES = words("admonition callout")
 """Notice classes. On 620 labelled pages, 27 notices are between main text, and all are in the
-truth."""
+ground truth."""
 _IN_TABLES = words("caption colgroup col thead tbody tfoot tr th td br b strong i em code pre sub sup span")
-"""Elements that a small data table may contain: no blocks or links in its cells."""
+"""Elements that a small data table may contain. Its cells contain no blocks or links."""
 
 
 def find_embeds(tree: Tree) -> list[int]:

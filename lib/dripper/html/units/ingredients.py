@@ -15,11 +15,12 @@ from dripper.html.blocks.page import Page
 from dripper.html.tree.head import MOST_INGREDIENTS
 
 _COVER = 0.5
-"""A block is marked if at least this share of its letters belongs to ingredients."""
+"""A block is marked if at least this fraction of its letters and digits belongs to ingredients."""
 _FEWEST = 4
-"""Minimum number of declared ingredients to find on the page; fewer matches are weak evidence."""
+"""Minimum number of declared ingredients that the page must show. Fewer matches are weak
+evidence."""
 _SHORTEST, _LONGEST = 4, 150
-"""Minimum and maximum number of letters in an ingredient."""
+"""Minimum and maximum number of letters and digits in an ingredient."""
 _MARK = re.compile(r"\b(?:recipeIngredient|ingredients)\b")
 _NO_LETTER = re.compile(r"\W+")
 

@@ -1,9 +1,9 @@
-"""Finds the elements that continue a line. A browser shows them within a sentence, whatever their
-names, so the sentence is one block. Also writes lines as people read them: ruby as `漢字(かんじ)`.
+"""Finds elements that continue a line. Browsers show such an element within a sentence, whatever
+its name, so the sentence is one block. Also writes ruby as people read it: `漢字(かんじ)`.
 
     <p>一本の<ruby>柳<rp>(</rp><rt>やなぎ</rt><rp>)</rp></ruby>が</p>      一本の柳(やなぎ)が
 
-The profiles `paper` and `mineru-1.1` keep MinerU-HTML's 44 inline names (`elements.INLINE`), which
+The profiles `paper` and `mineru-1.1` keep MinerU-HTML's 44 inline names (`elements.INLINE`), and
 split this line into six blocks. Of 2,432 labelled pages, 102 have an element with another name
 within a line, and 11 lost such an element between main neighbours.
 """
@@ -19,8 +19,8 @@ RUBY = words("ruby rb rp rt rtc")
 IN_WORDS = RUBY | {"wbr"}
 """Elements without a space around them."""
 PHRASING = RUBY | words("bdi data del ins meter o:p output progress slot tt wbr")
-"""Phrasing content in the HTML standard (3.2.5.2.5) that INLINE lacks, its obsolete predecessors,
-and Word's empty `o:p`. None of these elements ends a line."""
+"""Phrasing content (HTML standard 3.2.5.2.5) that INLINE lacks, obsolete phrasing elements, and
+Word's empty `o:p`. None of these elements ends a line."""
 _WORD_END = "o:p"
 _SHOWN_ALONE = INLINE | LINE_BREAKING | PHRASING | words("html head title math")
 """Elements that are judged without their neighbours."""
@@ -38,9 +38,9 @@ direction marks are not included because they change the shown text."""
 
 
 def find_in_line(tree: Tree) -> frozenset[int]:
-    """Return the elements, other than INLINE, that do not end a line. They are phrasing content,
-    and any element that is beside text and contains nothing that begins a line (a custom element, a
-    MathJax container, a `select` in a sentence). Linear."""
+    """Return the elements that do not end a line and are not in INLINE. These are phrasing content,
+    and elements beside text that contain nothing that begins a line, such as a custom element, a
+    MathJax container, or a `select` in a sentence. Takes linear time."""
     names = set(tree.names.values())
     odd, phrasing = (names - _SHOWN_ALONE) | (names & {"select"}), names & PHRASING
     if not odd and not phrasing:
@@ -71,8 +71,8 @@ def _has_no_break(breaks: list[int], tree: Tree, element: int) -> bool:
 
 def _is_beside_text(tree: Tree, element: int) -> bool:
     """Return whether text of the same line is right before or after an element. An element without
-    text, such as a drawing, needs text on both sides. So does a `select`, which is otherwise a
-    control with its label."""
+    text, such as a drawing, needs text on both sides. So does a `select`; with text on only one
+    side, it is a control with its label."""
     first = tree.opens[element] + 1
     inside = tree.parts[first : min(tree.closes[element], first + _FEW_PARTS) : 2]
     both = tree.tags[element] == "select" or not any(map(str.strip, inside))
@@ -87,10 +87,10 @@ def _is_beside_text(tree: Tree, element: int) -> bool:
 
 
 def join_formulas(tree: Tree) -> None:
-    """Join a paragraph that breaks off before a formula to the rest of its line, in place.
+    """Join a paragraph that ends right before a formula with the rest of the sentence, in place.
 
-    In HTML, the `<div>` in `<p>When <div>…` ends the paragraph. Programs that write formulas have
-    made many such pages: `<p>When </p><math>…</math>, there are two`.
+    In HTML, a `<div>` inside a `<p>` ends the paragraph. Programs that write formulas have made
+    many such pages: `<p>When </p><math>…</math>, there are two`.
     """
     for element in tree.find("math"):
         before = tree.opens[element] - 2
@@ -109,17 +109,17 @@ _PRINTED = re.compile(
     rb'<(div|p) (?=[^<>]*(?:class="t m[0-9]|style="position:absolute;top:[^<>";]*;left:[^<>"]*white-space:nowrap))[^<>]*>'
     rb"((?:[^<]|<(?!/?(?:div|p)\b))*+)</\1>\s*"
 )
-"""A PDF line, as pdf2htmlEX and pdftohtml position it on its page."""
+"""A line of a PDF page, as pdf2htmlEX and pdftohtml write it."""
 _INNER_TAG = re.compile(rb"<[^<>]*>")
 _SHORT = 0.8
-"""A line that ends a sentence also ends the paragraph if it is shorter than this share of the
-printed page's longest line."""
+"""A line that ends a sentence also ends the paragraph if it is shorter than this fraction of the
+longest line on the printed page."""
 _SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
 
 
 def is_printed(tree: Tree) -> bool:
-    """Return whether a page may contain the lines of a printed page, judging by the distinct
-    tags."""
+    """Return whether a page may contain lines of a printed page. Only the distinct tags are
+    checked."""
     lines = [tag for tag, classes in tree.values("class").items() if classes.startswith("t m")]
     lines += [tag for tag, style in tree.values("style").items() if "position:absolute;top:" in style]
     return any(tree.names[tag] in ("div", "p") for tag in lines)
@@ -181,8 +181,8 @@ def write_annotations(tree: Tree) -> list[str]:
 
 
 def find_kept_lines(tree: Tree) -> list[int]:
-    """Return the indexes, in the tree's parts, of texts with line breaks that browsers show as
-    written because of the style. Code is left out. 2 of 3,598 pages have such texts."""
+    """Return the indexes, in the tree's parts, of texts with line breaks that browsers show because
+    of a `white-space` style. Code is left out. 2 of 3,598 pages have such texts."""
     tags = {tag for tag, style in tree.values("style").items() if _KEEPS_LINES.search(style)}
     found = dict[int, None]()
     for element in tree.tagged(tags):
@@ -214,8 +214,8 @@ _UNSAID = re.compile(f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{UNSEEN.pattern[1:]}
 
 
 def join_lines(text: str) -> str:
-    """Return a text without invisible characters: source line breaks between Han or kana, soft
-    hyphens, zero-width spaces and control characters.
+    """Return a text without soft hyphens, zero-width spaces and control characters, and without
+    line breaks between Han or kana.
 
     >>> join_lines("水車は\\n三十年 the mill\\nwheel, un\\u00adused")
     '水車は三十年 the mill\\nwheel, unused'

@@ -1,9 +1,9 @@
-"""Chooses the groups of elements that are posts, by their names and by the marks in them.
+"""Chooses the groups of elements that are posts, by the elements' names and the marks inside.
 
-Elements of one shape (a name and first class, a name and numbered id, or a schema.org type) are
-posts if they have a post name and most of them have text and state a person and a date. Elements
-without a post name must be siblings in date order. A list of items with titles that link elsewhere
-is a list of articles.
+The elements of a group share a name and first class, a name and numbered id, or a schema.org type.
+They are posts if they have a post name and if most of them have text and state a person and a date.
+Elements without a post name must also be siblings in date order. Items with titles that link
+elsewhere are a list of articles, not posts.
 """
 
 import re
@@ -33,26 +33,27 @@ from dripper.html.units.post_marks import (
 HOLDERS = words("article blockquote dd div dl dt fieldset li ol section table tbody tr ul")
 """Elements that may be posts."""
 ROWS = words("tr dt")
-"""Elements that may be the head of a post, with the rest of the post in the elements after them."""
+"""Elements that may be the head of a post. The rest of the post is in the elements after the
+head."""
 _MOST_WITH_HEADS = 16
-"""Maximum number of row groups, the largest first, that are searched for heads. Each search reads
-all marks among the rows and all rows beside them."""
+"""Maximum number of row groups that are searched for heads. The largest groups are chosen. Each
+search reads all marks among the rows and all rows beside them."""
 NAMES_WITHIN = 300
-"""Number of characters at the beginning of a start tag that are searched for names."""
+"""Number of characters that are searched for names at the beginning of a start tag."""
 _FEWEST_CHARACTERS = 20
 """Minimum number of characters outside links in a post."""
 _FEWEST_EACH = 60
-"""Minimum average number of characters outside links in elements with less evidence of being
-posts."""
+"""Minimum average number of characters outside links in the elements of a group with less
+evidence."""
 _INNER = 0.6
-"""Another group with more elements is chosen if it has at least this share of the best group's
+"""Another group with more elements is chosen if it has at least this fraction of the best group's
 text."""
 _POSTS = re.compile(
     r"[\s\"_-](?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
     r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))"
 )
-"""Post names, in lower case because the search then takes a third of the time. A name in the first
-group is enough even if posts have no known date or no known author."""
+"""Post names in lower case. A case-insensitive search takes three times as long. A name in the
+first regex group is enough even if posts have no known date or no known author."""
 _NO_POSTS_NAMED = re.compile(r"(?:^|[\s_-])(?:menu|nav|recom|related|teaser|filter|shar)", re.IGNORECASE)
 _OPENING = re.compile(
     r" (?:class|id)=\"[^\"]*?\b(?:(?:question|discussion|topic)(?:[-_]?(?:post|item|body))?"
@@ -68,14 +69,15 @@ _TYPE = re.compile(
 )
 _OPENING_TYPES = words("Question DiscussionForumPosting SocialMediaPosting")
 Key = tuple[object, ...]
-"""A group: a rating from 0 to 2 of its name as a post name, the kind of name, and the name."""
+"""A group: how well its name fits a post (0 to 2), the kind of name, and the name."""
 
 
 def find_named(tree: Tree) -> tuple[list[int], dict[str, list[Key]]]:
     """Return the outermost elements that have a post name and occur several times. Also return the
-    groups of each start tag with a post name.
+    groups that each start tag with a post name belongs to.
 
-    For most pages, the search ends here, after reading their distinct start tags.
+    For most pages, the search for posts ends with this function, after reading the distinct start
+    tags.
     """
     holders = [tag for tag, name in tree.names.items() if name in HOLDERS and " " in tag]
     named = {tag for tag in holders if _POSTS.search(tag[:NAMES_WITHIN].lower())}
@@ -169,7 +171,7 @@ class Groups:
         return sorted(heads)
 
     def _drop_containers(self, elements: list[int]) -> list[int]:
-        """Return the elements that have their own text, outside other elements of the list."""
+        """Return the elements that have text of their own, outside the other given elements."""
         own, open_ones = {element: self._said(element) for element in elements}, list[int]()
         for element in elements:
             while open_ones and self._tree.lasts[open_ones[-1]] < element:
@@ -182,8 +184,8 @@ class Groups:
     def _score(
         self, key: Key, elements: list[int], with_author: set[int], with_date: set[int], dates: Sequence[Mark]
     ) -> tuple[float, int] | None:
-        """Return a group's number of characters and its number of elements that count as posts, or
-        None if the elements cannot be posts."""
+        """Return the number of characters in a group, and the number of elements that count as
+        posts. Return None if the elements cannot be posts."""
         sizes = {element: self._said(element) for element in elements}
         said = [element for element, size in sizes.items() if size >= _FEWEST_CHARACTERS]
         named, kind, *_ = key
@@ -214,7 +216,6 @@ class Groups:
         return are_in_order([dates[min(first, len(dates) - 1)].text for first in firsts])
 
     def _count_characters(self) -> None:
-        """Count the characters outside links."""
         tree, end = self._tree, -1
         counts = list(map(len, map(str.strip, tree.parts[::2])))
         for element in tree.find("a"):
@@ -262,8 +263,7 @@ class Groups:
 
 
 def _read_keys(tag: str, name: str) -> list[Key]:
-    """Return the groups of an element with this start tag, each with a rating from 0 to 2 of its
-    name as a post name."""
+    """Return the groups that an element with this start tag belongs to."""
     if tag[1] == "/" or len(tag) > LONGEST_TAG:
         return []
     found = CLASS.search(tag)

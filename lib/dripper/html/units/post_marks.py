@@ -1,5 +1,5 @@
 """Finds the marks of posts: elements that name a person or state a date, each with a rank and a
-shape. This module decides which texts are dates and which addresses point to a person.
+shape. This module decides which texts are dates and which URLs point to a person.
 """
 
 import re
@@ -17,10 +17,10 @@ LONGEST_TAG = 1500
 """Maximum length of a start tag that is read, in characters."""
 _LONGEST_NAME = 40
 NEAR = 24
-"""Number of elements after the beginning of an element that are searched for a name, or for the
-post that the element quotes."""
+"""Number of elements that are searched for a name, or for a quoted post, from an element's start
+on."""
 _MOST_INSIDE = 48
-"""Maximum number of texts and tags in an element that states one thing."""
+"""Maximum number of texts and tags in an element that holds a single name or date."""
 FEWEST_IN_ORDER = 3
 """Minimum number of ascending or descending dates that show that posts are in order."""
 _MOST_WORDS = 5
@@ -28,9 +28,9 @@ _LONGEST_DATE = 70
 CLASS = re.compile(r' class="([^"]{1,300})')
 """The classes of a start tag."""
 NUMBERED = re.compile(r' (?:id|name)="((?:[A-Za-z]+(?:[-_][A-Za-z]+)*)?)[-_]?[0-9]+(?:[-_][A-Za-z]+)*"')
-"""An id with a number, after a prefix that all ids of a kind share."""
+"""An id with a number. The regex group is the prefix that all ids of the same kind share."""
 VARYING = re.compile(r"\b(?:odd|even|first|last|active|alt|clearfix)\b|[0-9]+")
-"""The parts of a class that differ among siblings of one kind."""
+"""The parts of a class that differ among siblings of the same kind."""
 _PERSON = re.compile(
     r"author|user-?_?name|poster|nick|screen-?_?name|\bfn\b|\buser(?:[-_]?(?:link|info|details|id|card|profile))?\b|member"
     r"|byline|\bname\b|profile",
@@ -46,7 +46,7 @@ PROFILE = re.compile(
     r"action=profile|space-uid|uid=|space\.php|member\.php|profile\.php|user\.php|userid=|memberid|user=)(?:[/?&;=.\d-]|$)|/[@~]\w",
     re.IGNORECASE,
 )
-"""An address that points to a person."""
+"""A URL that points to a person."""
 _AROUND_NAME = re.compile(
     r"^(?:(?:posted|written|asked|answered)\s)?(?:by|von|par|from)\b[:\s]*|\s(?:says|wrote|said)\W*$|<[^>]*>", re.I
 )
@@ -65,7 +65,7 @@ _TYPED, _BY_LINK, BY_CLASS = 3, 2, 1
 
 
 class Mark(NamedTuple):
-    """A statement of a person or a date."""
+    """An element that names a person or states a date."""
 
     element: int
     rank: int
@@ -82,8 +82,8 @@ class Marks:
         self._shapes = dict[str, tuple[str, ...]]()
 
     def find(self, spans: Sequence[int]) -> tuple[set[int], list[Mark], list[Mark]]:
-        """Return the elements inside `spans`, and their marks of persons and of dates in document
-        order. The spans must not overlap."""
+        """Return the elements inside `spans`, the marks of persons and the marks of dates. Marks
+        are in document order. The spans must not overlap."""
         inside = [element for span in spans for element in range(span, self._tree.lasts[span] + 1)]
         return set(inside), self._find_authors(inside), self._find_dates(inside, spans)
 
@@ -94,7 +94,6 @@ class Marks:
         return self._shapes[tag]
 
     def _place(self, element: int) -> object:
-        """Return the shapes of an element and of its parent."""
         return self._shape(element), self._shape(max(self._tree.parents[element], 0))
 
     def _find_authors(self, elements: Sequence[int]) -> list[Mark]:
@@ -131,7 +130,7 @@ class Marks:
         return said.rfind("edited ") > max(said.rfind("asked "), said.rfind("answered "))
 
     def _find_dates(self, elements: Sequence[int], spans: Sequence[int]) -> list[Mark]:
-        """Return the marks that state a date, by an attribute or a text, in document order."""
+        """Return the marks with a date in an attribute or a text, in document order."""
         tree, marks = self._tree, list[Mark]()
         tags = [tree.parts[tree.opens[element]] for element in elements]
         dated = [tag for tag in set(tags) if tag[:5] == "<time" or any(name in tag for name in _BEFORE_DATES)]
@@ -152,8 +151,8 @@ class Marks:
         return sorted(marks, key=lambda mark: (mark.element, -mark.rank))
 
     def find_unmarked(self, elements: list[int]) -> dict[int, str]:
-        """Return the short texts at the first position that has a short text in most elements. The
-        texts are not dates, and they differ between elements."""
+        """Return short texts that may be names, by element. Most elements have such a text at the
+        same position. The texts are not dates, and they differ between elements."""
         inside = defaultdict[tuple[object, ...], dict[int, str]](dict)
         for element in elements:
             first = self._tree.opens[element] + 1
@@ -181,7 +180,7 @@ class Marks:
         return 0
 
     def text(self, element: int, *, is_line: bool = False) -> str:
-        """Return the text of an element; "" if it has too many parts to state one thing.
+        """Return the text of an element; "" if it has too many parts to be a single name or date.
 
         Args:
             is_line: Whether to return only the first of the lines that `<br>` separates.
@@ -214,8 +213,7 @@ def read_shape(tag: str, name: str) -> tuple[str, ...]:
 
 
 def _rate_person(tag: str, name: str) -> int:
-    """Return the rank of an element with this start tag as a person's name; 0 if it names no
-    person."""
+    """Return the rank of a start tag as the mark of a person; 0 if the tag marks no person."""
     if 'itemprop="author' in tag or 'itemprop="creator' in tag or 'rel="author' in tag:
         return _TYPED
     if name == "a" and PROFILE.search(attribute(tag, "href") or ""):
@@ -225,8 +223,8 @@ def _rate_person(tag: str, name: str) -> int:
 
 
 def _read_date(tag: str) -> str | None:
-    """Return the date that a start tag states; "" if the element's text states it, None if neither
-    does."""
+    """Return the date that a start tag states. If there is none, return "" for a `time`, because
+    its text may state a date, and None for other elements."""
     values = (attribute(tag, name) for name in _STATING_DATES)
     return next(
         (each for each in values if each and len(each) < _LONGEST_DATE and parse_date(each)),

@@ -52,8 +52,8 @@ class FoundPost(NamedTuple):
 
 
 def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
-    """Return the posts of a page in document order. A single post is returned only if a thread
-    declares it.
+    """Return the posts of a page in document order. A single post is returned only if the page is a
+    thread and the post has a schema.org type.
 
     Args:
         is_thread: Whether the page is known to be a thread. If so, posts are searched for even if
@@ -70,13 +70,16 @@ def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
 
 
 def are_remarks(tree: Tree, posts: Sequence[FoundPost]) -> bool:
-    """Return whether posts have names of comments or reviews, which come below other content."""
+    """Return whether the start tags of the last posts name comments or reviews. Such posts come
+    below other content."""
     return all(_REMARKS.search(tree.start_tag(post.element), 0, NAMES_WITHIN) for post in posts[-2:])
 
 
 def find_paths(tree: Tree, elements: Sequence[tuple[int, int]]) -> list[tuple[object, ...]]:
-    """Return the shapes from each element up to its post. `elements` are pairs of element and
-    post."""
+    """Return the path of each element: the shapes from the element up to its post.
+
+    Args:
+        elements: Pairs of an element and its post."""
     shapes, paths = dict[str, tuple[str, ...]](), list[tuple[object, ...]]()
     for inner, post in elements:
         element, path = inner, list[object]()
@@ -136,12 +139,12 @@ class _Reader:
     def _by_position(
         self, elements: list[int], marks: Sequence[Mark], rate: Callable[[list[str]], bool]
     ) -> dict[int, str]:
-        """Return the text of each element's mark with the best shape. A shape is better if most
-        elements have it, then if its texts are good, its rank is higher, its texts are more varied,
-        or it comes earlier. If an element lacks a shape, the next best shape counts.
+        """Return the text of each element's mark with the best shape. Shapes are compared in this
+        order: most elements have the shape, its texts are plausible, its rank is high, its texts
+        vary, and it comes early. If an element lacks a shape, the next best shape counts.
 
         Args:
-            rate: Returns whether the texts of a shape are good.
+            rate: Returns whether the texts of a shape are plausible.
         """
         inside = defaultdict[tuple[int, object], dict[int, str]](dict)
         firsts, at = dict[object, int](), 0

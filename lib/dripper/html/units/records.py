@@ -1,4 +1,4 @@
-"""Finds records: siblings of one shape, such as cards, rows, items and posts."""
+"""Finds records: siblings with equal start tags, such as cards, rows, items and posts."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,8 +11,8 @@ _FEWEST = 3
 
 
 def find_records(tree: Tree, inner: Iterable[int]) -> Iterator[list[int]]:
-    """Yield the lists of siblings with equal start tags around the elements `inner`, in document
-    order."""
+    """Yield lists of siblings with equal start tags, in document order. Only the siblings of the
+    elements `inner` and of the elements around `inner` are searched."""
     around, lists = {-1}, dict[tuple[int, str], list[int]]()
     for element in inner:
         while element not in around:

@@ -3,7 +3,7 @@ notes, and controls with the elements that they open.
 
     <sup><a href="#fn1">1</a></sup> … <ol class="footnotes"><li id="fn1">Ash, too. <a href="#r">↩
 
-Works on the page's tree, and later on the tree of main HTML. Linear.
+Works on the page's tree, and later on the tree of main HTML. Takes linear time.
 """
 
 import re
@@ -30,11 +30,10 @@ _NAMED_NOTES = re.compile(
 _NAMES = re.compile(r' (?:class|id|role|rel|data-fn|epub:type)="([^"]{1,200})')
 _FRAGMENT = re.compile(r' href="#([^"]+)"')
 _MOST_AROUND = 4
-"""Maximum number of elements, from a mark upwards, that may have the mark's id, be superscript, or
-be named as a mark."""
+"""Number of elements, from a mark upwards, that are checked for the mark's id, superscript, or a
+name such as `footnote`."""
 _MOST_ABOVE = 8
-"""Maximum number of elements between a note and the element that is named as the holder of all
-notes."""
+"""Maximum number of elements between a note and the element that holds all notes."""
 _MOST_PARTS = 4
 """Maximum number of paragraphs in a note with its number in a separate block."""
 _WHOLE_PAGE = words("html body main article")
@@ -44,9 +43,10 @@ class References(NamedTuple):
     """The references of a page, as element numbers."""
 
     marks: Mapping[int, int]
-    """Link of each mark → the link's target."""
+    """The target of each mark, by the mark's link."""
     notes: Mapping[int, int]
-    """Target → note number. Notes are numbered from 1, in the order of their first marks."""
+    """The number of each note, by target. Notes are numbered from 1, in the order of their first
+    marks."""
     backs: frozenset[int]
     """Links from a note back to its mark."""
     lost: frozenset[int] = frozenset()
@@ -61,10 +61,10 @@ NONE = References({}, {}, frozenset())
 def find_references(tree: Tree) -> References:
     """Return the notes of a page, and the marks that point to them.
 
-    A mark is a link to a later position on the page, with a number or a sign as its text. The link
-    or an element right around it is superscript or named as a mark, or the note links back. All
-    marks of a note have the same text, because links with different numbers and one target point to
-    a list of sources or reservations.
+    A mark is a link to a later position on the page, with a number or a symbol as its text. The
+    link, or an element right around it, is superscript or has a name such as `footnote`; or the
+    note links back. All marks of a note have the same text. Links with different numbers and the
+    same target are not marks: they point to a list of sources or reservations.
     """
     near = [tag for tag in tree.names if tag[:3] == "<a " and (' href="#' in tag or "noteref" in tag)]
     hrefs = {tag: href for tag in near if (href := _read_target(tag))}
@@ -129,13 +129,13 @@ def _read_label(tree: Tree, link: int) -> str:
 
 
 def _names_match(pattern: re.Pattern[str]) -> Callable[[str], bool]:
-    """Return a cached test that searches the names in a start tag for `pattern`."""
+    """Return a cached function that searches the names in a start tag for `pattern`."""
     return cache(lambda tag: pattern.search(" ".join(_NAMES.findall(tag))) is not None)
 
 
 def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool]) -> bool:
-    """Return whether a mark (the last element) or an inline element around it is superscript or
-    named as a mark."""
+    """Return whether a mark (the last of `around`) or an inline element around the mark is
+    superscript or has a name such as `footnote`."""
     for element in reversed(around):
         if tree.tags[element] not in INLINE:
             return False
@@ -145,8 +145,8 @@ def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool
 
 
 def find_parts(tree: Tree, targets: Collection[int]) -> dict[int, list[int]]:
-    """Return the elements of each note, keyed by its target: the block with the target and, if that
-    block has only the note's number, the elements up to the next note.
+    """Return the elements of each note, by target: the block with the target and, if that block has
+    only the note's number, the elements up to the next note.
 
     Each block is read only once, even if it has many targets.
     """
@@ -189,8 +189,8 @@ def _find_following(tree: Tree, block: int, targets: list[int]) -> Iterator[int]
 
 
 def find_holders(tree: Tree, targets: Collection[int]) -> dict[int, int]:
-    """Return, for each target, the outermost element around it that is named as the holder of all
-    notes. A target without such an element is left out."""
+    """Return, for each target, the outermost element around it with a name such as `footnotes`. A
+    target without such an element is left out."""
     is_holder, holders = _names_match(_NAMED_NOTES), dict[int, int]()
     for target in targets:
         for element in reversed(tree.nearest(tree.parents[target], _MOST_ABOVE)):

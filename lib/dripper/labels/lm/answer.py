@@ -1,7 +1,7 @@
-"""The forms of a language model's answer, and a parser for the answer's text.
+"""Defines the forms of a language model's answer, and parses answers.
 
-The number of blocks determines everything but the labels (Dripper paper, 3.4): an answer is a text
-with N holes.
+The number N of blocks determines everything in an answer except the labels (Dripper paper, 3.4). An
+answer is therefore a text with N holes.
 """
 
 import json
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 MAIN, OTHER = "main", "other"
 _COMPACT_ITEM = re.compile(r"(\d+)(main|other)")
-# A JSON object that breaks off is cut back to its last complete pair.
+# If a JSON object breaks off, its complete pairs are read.
 _JSON_ITEM = re.compile(r'"\s*(\d+)\s*"\s*:\s*"\s*(main|other)\s*"')
 # xgrammar warns about other escapes that `re.escape` writes, such as a backslash before a space.
 _ESCAPED = str.maketrans({"{": r"\{", "}": r"\}"})
@@ -26,7 +26,6 @@ class AnswerForm:
     opening: str
     between: str
     after: str
-    """Text between two blocks."""
     closing: str
     token: re.Pattern[str] | None = None
     """Pattern of the pieces that are tokenized one by one; None: the text is tokenized as a
@@ -52,7 +51,7 @@ class AnswerForm:
         return f"{self.opening}{self.after.join(items)}{self.closing}"
 
     def regex(self, n_blocks: int) -> str:
-        """Return a regular expression that matches exactly the answers for a page of `n_blocks`
+        """Return a regular expression that matches exactly the answers for a page with `n_blocks`
         blocks."""
         items = (f"{item}{self.between}({MAIN}|{OTHER})" for item in range(1, n_blocks + 1))
         return f"{self.opening.translate(_ESCAPED)}{self.after.join(items)}{self.closing.translate(_ESCAPED)}"
@@ -66,15 +65,15 @@ FORMS: Mapping[str, AnswerForm] = {
         # As in the example that prompt v0 of MinerU-HTML 1.0 shows to the model.
         AnswerForm("json_v0", '{"', '": "', '","', '"}'),
         AnswerForm("json_tight", '{"', '":"', '","', '"}'),
-        # As the state machine of MinerU-HTML 1.0 (`TokenStateMachine`) writes it. No tokenizer
-        # would: Qwen's writes `{"` and `","` as one token each.
+        # As the state machine of MinerU-HTML 1.0 (`TokenStateMachine`) writes it. A tokenizer would
+        # not: Qwen's tokenizer writes `{"` and `","` as one token each.
         AnswerForm("json_machine", '{"', '":"', '","', '"}', re.compile(r'":"|",|"}|main|other|["{0-9]')),
         # MinerU-HTML 1.1, response_format "compact".
         AnswerForm("compact", "", "", "", ""),
-        # The compact form as MinerU-HTML 1.1 lets vLLM write it:
+        # The compact form that MinerU-HTML 1.1 makes vLLM write:
         # `<answer>\s*1main2other…\s*</answer>`. The tags are from Hunyuan's chat format, which has
-        # a line feed on both sides. It is not verified which white space the weights prefer:
-        # `dripper lm probe` finds out.
+        # a line feed on both sides. The white space that the weights prefer has not been verified;
+        # `dripper lm probe` reports it.
         AnswerForm("tagged", "<answer>\n", "", "", "\n</answer>"),
         AnswerForm("tagged_tight", "<answer>", "", "", "</answer>"),
     )
@@ -82,15 +81,15 @@ FORMS: Mapping[str, AnswerForm] = {
 
 
 def parse_answer(text: str) -> dict[int, bool]:
-    """Parse a free text into a mapping from block id to main or not. For engines that cannot be
+    """Parse free text into labels by block id, True for main. Meant for engines that cannot be
     restricted to a form.
 
     A text with `{` is read as JSON, from the first `{` on. If the JSON breaks off or does not
     parse, its complete pairs are used. Values other than `main` and `other`, and keys that are not
     numbers, are ignored. A text without `{` is read as compact. If a block is answered twice, the
     last answer counts, as in the public code (MinerU-HTML 1.1, `parse_llm_response`). The caller
-    must drop ids that the page does not have, and take blocks without an answer as not main, as the
-    public code does.
+    must drop ids that the page does not have, and treat blocks without an answer as not main, as
+    the public code does.
 
     >>> parse_answer('Sure! {"1": "main", "2": "oth')
     {1: True}

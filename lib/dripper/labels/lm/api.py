@@ -1,5 +1,5 @@
-"""An OpenAI-compatible API over HTTP, with limits on concurrent requests and retries. Errors name
-the side at fault."""
+"""A client for an OpenAI-compatible API over HTTP, with retries and limited concurrency. Errors
+show whether the server or the request is at fault."""
 
 import json
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ from dripper.labels.lm.settings import LmSettings
 # The server, or a gateway in front of it, is busy or restarting, so a retry can help. Other errors
 # would recur.
 PASSING = (429, 500, 502, 503, 504)
-# Waits of 1, 2, 4, … seconds, or the server's Retry-After.
+# Retries wait 1, 2, 4, … seconds, or as long as the server's Retry-After header requires.
 BACKOFF_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The settings of requests to a server: key, concurrency, retries."""
+    """The settings of requests to a server."""
 
     key: str = field(default="", repr=False)
     """Sent as a bearer token."""
@@ -36,8 +36,8 @@ class Api:
     """A client for the server's API, with retries. Thread-safe."""
 
     def __init__(self, endpoint: str, access: Access, called: str) -> None:
-        """called: the setting or flag with the address, for messages. Raises SettingsError if the
-        endpoint is not an HTTP address or the key is not valid in a header."""
+        """called: the setting or flag that has the URL, for messages. Raises SettingsError if the
+        endpoint is not an HTTP URL, or if the key is not valid in a header."""
         if not endpoint.startswith(("http://", "https://")):
             raise SettingsError(f"{called}={endpoint}: write an address such as http://127.0.0.1:8000/v1")
         if not (access.key.isascii() and access.key.isprintable()):
@@ -63,7 +63,7 @@ class Api:
 
     @classmethod
     def of(cls, settings: LmSettings) -> "Api":
-        """Return the API that the settings name. Raises SettingsError."""
+        """Return a client for the endpoint in the settings. Raises SettingsError."""
         access = Access(settings.api_key, settings.concurrency)
         return cls(settings.endpoint, access, "labels.lm.endpoint")
 

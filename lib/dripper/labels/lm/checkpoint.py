@@ -12,16 +12,16 @@ from dripper.labels.hub import fetch_snapshot, is_hub_name
 from dripper.labels.lm.settings import import_extra
 
 CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
-# Bytes that are read of every weight file: enough to distinguish two training runs of the same
-# architecture without reading gigabytes.
+# Number of bytes that are read from every weight file. This is enough to distinguish two training
+# runs of the same architecture.
 FINGERPRINT_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
     """The setup in which a checkpoint was trained: prompt name, answer form, number of times that
-    the chat template is applied, preprocessing profile (None: unknown), and the context in tokens
-    in which its authors run it."""
+    the chat template is applied, preprocessing profile (None: unknown), and the context, in tokens,
+    that its authors use."""
 
     prompt: str
     answer: str
@@ -46,7 +46,7 @@ class Checkpoint:
 
     name: str
     folder: Path
-    """Folder with the tokenizer and config.json (the weights too, unless `name` is on a hub)."""
+    """Folder with the tokenizer and config.json, and with the weights unless `name` is on a hub."""
     architecture: str
     context: int
     """Maximum number of positions, in tokens."""
@@ -67,8 +67,8 @@ def _training_of(name: str, architecture: str) -> Training:
 
 
 def find_checkpoint(model: str) -> Checkpoint:
-    """Return the checkpoint in a folder, or with that name on the Hugging Face hub (config and
-    tokenizer are fetched, but no weights).
+    """Return the checkpoint in a folder or on the Hugging Face hub. From the hub, only config and
+    tokenizer are fetched.
 
     Raises SettingsError if no model is set, and MachineError if there is no checkpoint.
     """

@@ -15,9 +15,9 @@ from dripper.labels.lm.form_check import FormCheck
 def probability_of(margins: FloatArray) -> npt.NDArray[np.float32]:
     """Return the probability of main; NaN if the margin is NaN.
 
-    A block is main if its probability is above one half. This equals the arg-max over Qwen3's
-    vocabulary, where `other` (1575) comes before `main` (3817). So a tie is other for all decoders,
-    and bfloat16 logits do tie.
+    A block is main if its probability is above 0.5, so a tie is other. This equals the arg-max over
+    Qwen3's vocabulary, where `other` (1575) comes before `main` (3817). With bfloat16 logits, ties
+    do occur.
 
     Args:
         margins: Logit of main minus logit of other, any shape.
@@ -54,7 +54,7 @@ class Decoder(Protocol):
         not available.
 
         Args:
-            jobs: Created lazily, so each page is tokenized when its job is taken.
+            jobs: Created lazily: a page is tokenized when its job is read.
         """
         ...
 

@@ -16,11 +16,11 @@ from dripper.labels.lm.template import Templates
 from dripper.labels.lm.tokenizer import ChatTokenizer
 from dripper.labels.lm.windows import PageWindow, cut_windows
 
-# Spare tokens for the end of the answer, and for text that is tokenized differently where prompt
-# and page meet.
+# Spare tokens for the end of the answer, and because tokens can merge or split at the boundary of
+# prompt and page.
 SPARE_TOKENS = 8
-# While a window grows, the answer's length is needed for each number of blocks. Rounding the number
-# up to a multiple of this is exact enough.
+# While a window grows, the answer's length is needed for each number of blocks. The number is
+# rounded up to a multiple of this value, which is exact enough.
 ANSWER_STEP = 16
 
 log = logging.getLogger(__name__)
@@ -65,8 +65,8 @@ class PageEncoder:
 
     @classmethod
     def load(cls, settings: LmSettings) -> "PageEncoder":
-        """Return the encoder for a checkpoint. Raises SettingsError or MachineError, each with a
-        remedy."""
+        """Return the encoder for a checkpoint. Raises SettingsError or MachineError. The message
+        includes a remedy."""
         checkpoint = find_checkpoint(settings.model)
         training = checkpoint.training
         prompt_name = training.prompt if settings.prompt == "auto" else settings.prompt
@@ -107,8 +107,8 @@ class PageEncoder:
         return self.tokenizer.count(self.tokenizer.without_specials(simplified_html))
 
     def windows(self, page: SimplifiedPage) -> list[PageWindow]:
-        """Return the page cut into windows that fit the context: one for most pages, and an empty
-        list for a page without blocks."""
+        """Return the windows of a page, which fit the context. Most pages have one window; a page
+        without blocks has none."""
         return [window for window, _ in self.read(page)]
 
     def read(self, page: SimplifiedPage) -> list[tuple[PageWindow, Job]]:

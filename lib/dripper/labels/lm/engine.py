@@ -22,7 +22,7 @@ from dripper.labels.lm.settings import LmSettings, import_extra
 log = logging.getLogger(__name__)
 
 AS_FITS = -1
-"""Value of vLLM's max_model_len that means as many of the model's positions as fit in memory."""
+"""Value of vLLM's `max_model_len` that requests as many positions as fit in memory."""
 
 DEFAULTS = {
     "VLLM_NO_USAGE_STATS": "1",
@@ -50,7 +50,7 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
     """Return vLLM's `LLM` with the checkpoint's weights.
 
     Args:
-        options: The decoder's options in addition to the common ones.
+        options: The decoder's options, which override the common options.
 
     Raises:
         MachineError: If vLLM is not installed, is too old for an option, or cannot start. The
@@ -60,7 +60,7 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
     vllm = import_extra("vllm")
     try:
         engine = vllm.LLM(**{**common_options(encoder, settings), **options})
-    except Exception as error:  # Whatever stops the engine, a person has to act; vLLM can fail for many reasons.
+    except Exception as error:  # vLLM can fail for many reasons, and a person always has to act.
         raise MachineError(
             f"vLLM {engine_version()} cannot start {encoder.checkpoint.name} with decoder {settings.decoder}: "
             f"{summarize(error)}. {advice(settings.decoder)}"
@@ -74,8 +74,8 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
 
 
 def require(settings: LmSettings, module: str, name: str) -> Any:
-    """Return a class or attribute of vLLM that a decoder needs. If it is missing, raises
-    MachineError, which suggests another decoder."""
+    """Return a class or attribute of vLLM that a decoder needs. Raises MachineError if it is
+    missing. The message suggests another decoder."""
     prepare_environment()
     import_extra("vllm")
     try:
@@ -93,7 +93,8 @@ def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, o
     return {
         "model": weights(encoder, settings),
         "dtype": settings.dtype,
-        # The default context may be more than a GPU can hold; vLLM then uses as much as fits.
+        # The default context may be more than a GPU can hold. In that case, vLLM uses as much as
+        # fits.
         "max_model_len": AS_FITS if fills_context else encoder.context,
         "gpu_memory_utilization": settings.gpu_memory_share,
         "enable_prefix_caching": True,
@@ -135,7 +136,7 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
         try:
             engine.llm_engine.abort_request(list(engine.llm_engine.output_processor.request_states), internal=True)
             restored = not engine.llm_engine.has_unfinished_requests() and engine.reset_prefix_cache()
-        except Exception:  # Whatever this raises, a person has to see `error`, the cause.
+        except Exception:  # Ignored, because a person has to see the cause, `error`.
             restored = False
         if not restored:
             raise LabelerStoppedError(f"vLLM's engine stopped working: {summarize(error)}") from error
@@ -170,7 +171,7 @@ def engine_version() -> str:
 
 
 def advice(decoder: str) -> str:
-    """Return advice for when a decoder's engine does not start."""
+    """Return advice for users if the engine of a decoder does not start."""
     other = {"parallel": "fsm", "fsm": "parallel"}[decoder]
     return (
         "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share (on a CPU "

@@ -9,8 +9,7 @@ from dripper.labels.base import Labeler
 from dripper.labels.entry import CountTokens, LabelerEntry, Use, check_packages
 from dripper.labels.lm.settings import LmSettings, check_engine
 
-# With vLLM's default, the engine would be a separate process, which a killed Spark worker leaves
-# behind.
+# By default, vLLM's engine is a separate process, and a killed Spark worker leaves it behind.
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
 
 

@@ -1,10 +1,10 @@
-"""Warns if a checkpoint prefers another answer form to the set form.
+"""Warns if a checkpoint prefers another answer form than the set form.
 
 A decoder forces answers into the set form, so a wrong form is never visible and only makes labels
-worse. Two forms agree up to some token. There the model's logits show which it prefers: the
-difference between the logits of both tokens is the logarithm of the ratio of their probabilities.
-As the set form is written anyway, the check costs only a few rows of the output matrix. `dripper lm
-probe` examines whole answers and reports more.
+worse. At the first token that differs between two forms, the difference of the two logits is the
+logarithm of the ratio of the probabilities, and shows the model's preference. The set form is
+written anyway, so the check costs only a few rows of the output matrix. `dripper lm probe` examines
+whole answers and reports more.
 """
 
 import logging
@@ -25,13 +25,13 @@ log = logging.getLogger(__name__)
 CHECKED_PAGES = 8
 """Number of pages to check."""
 LIKELIER = 1.0
-"""Natural logarithm of the probability ratio that triggers the warning; for a trained checkpoint,
-forms are far apart."""
+"""Natural logarithm of the probability ratio that triggers the warning. For a trained checkpoint,
+the ratios are far larger or far smaller."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another form, and the position at which it differs from the set form."""
+    """Another form, and the first position at which the two forms differ."""
 
     name: str
     at: int

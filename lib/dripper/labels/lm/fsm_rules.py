@@ -1,4 +1,4 @@
-"""Applies the state machine to one row of logits; shared by vLLM's two logits processor
+"""Applies the state machine to one row of logits, for both of vLLM's logits processor
 interfaces."""
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,9 @@ HOLE = -1
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """answer: the tokens to write, with HOLE for each label. main, other: the label tokens."""
+    """The state machine of one request.
+
+    answer: the tokens to write, with HOLE for each label. main, other: the label tokens."""
 
     answer: Sequence[int]
     main: int

@@ -16,12 +16,12 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
 
     def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
         """Called by vLLM."""
-        # Row of the batch -> machine and the live list of output tokens, which vLLM extends.
+        # For each row of the batch: the machine, and the list of output tokens, which vLLM extends.
         self._rows: dict[int, tuple[Machine, list[int]]] = {}
 
     @classmethod
     def validate_params(cls, params: Any) -> None:
-        """Raise ValueError for an invalid template; called when a request arrives."""
+        """Raise ValueError for an invalid template. vLLM calls this when a request arrives."""
         check_arguments(params.extra_args)
 
     def is_argmax_invariant(self) -> bool:
@@ -49,7 +49,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         """Mask the logits, shape (rows, vocabulary), in place.
 
-        Only the length of the output is used: with asynchronous scheduling its last entries can be
+        Only the length of the output is used. With asynchronous scheduling, the last entries can be
         placeholders.
         """
         for row, (machine, output) in self._rows.items():

@@ -1,9 +1,10 @@
-"""The state machine for vLLM's Model Runner V2, the default on GPUs, which does not support the V1
-interface.
+"""The state machine for vLLM's Model Runner V2. This runner is the default on GPUs, and does not
+support the V1 interface.
 
-Tested on tensors against `fsm_rules`. It has not been run in the runner itself, which needs Triton
-and so a GPU: docs/labeler_lm.md has the command that would verify it. All rows are masked together
-on the device. The runner may have a row for every draft token of speculative decoding.
+The tests compare this module with `fsm_rules` on tensors. It has not been run in the runner itself,
+which needs Triton and therefore a GPU; docs/labeler_lm.md has a command that would verify it. All
+rows are masked together on the device. The runner may have a row for every draft token of
+speculative decoding.
 """
 
 from typing import Any
@@ -31,12 +32,11 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
-        """Raise ValueError for an invalid template; called when a request arrives."""
+        """Raise ValueError for an invalid template. vLLM calls this when a request arrives."""
         check_arguments(sampling_params.extra_args)
 
     def add_request(self, req_idx: int, sampling_params: Any) -> bool:
-        """Set up a slot, whatever it contained before; return whether the request has a
-        template."""
+        """Set up a slot for a new request. Return whether the request has a template."""
         machine = machine_of(sampling_params.extra_args)
         self._answers[req_idx] = FREE
         if machine is None:

@@ -1,7 +1,7 @@
 """The decoder `fsm`: the engine writes the answer token by token, and the paper's state machine
 (3.4) restricts it to the template.
 
-Slow, but exact by construction: the reference in the tests of the other decoders.
+Slow, but exact by construction. The tests of the other decoders use it as the reference.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,8 @@ from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import Template, Templates
 
-# Import paths of the processor classes, by whether the model runner is V2; as text, so that vLLM's
-# process can import the classes too.
+# Import paths of the processor classes. The key is whether the model runner is V2. Paths are text,
+# so that vLLM's process can import the classes too.
 PROCESSORS = {False: "dripper.labels.lm.fsm_v1:StateMachine", True: "dripper.labels.lm.fsm_v2:StateMachine"}
 
 
@@ -41,8 +41,8 @@ class FsmDecoder:
         return cls(engine, encoder.templates, FormCheck.of(encoder))
 
     def parameters(self, template: Template) -> Any:
-        """Return vLLM's SamplingParams that restrict an answer to `template`, up to the last label:
-        nothing after that is open."""
+        """Return the SamplingParams that restrict an answer to `template`. The answer ends with the
+        last label, because the text after it is fixed."""
         answer = template.tokens[: template.holes[-1] + 1].tolist()
         machine = {
             "dripper_answer": answer,
@@ -67,9 +67,9 @@ class FsmDecoder:
         stop_engine(self._engine)
 
     def _check_form(self, check: FormCheck, jobs: Sequence[Job]) -> None:
-        """Pass the log probabilities of the likeliest tokens, at each position at which forms
-        differ, to the check. Any other token counts as likely as the least likely of these
-        tokens."""
+        """Add the evidence of some pages to the check. At each position at which forms differ, only
+        the likeliest tokens have log probabilities. Any other token gets the lowest of these
+        values."""
         places = sorted({rival.at for rival in check.rivals})
         looked = jobs[: check.wants]
         beginning = self._templates.of(1).tokens
@@ -110,7 +110,7 @@ def follow(
 
 
 LIKELIEST = 20
-"""Number of tokens for which vLLM returns probabilities: its default limit."""
+"""Number of tokens for which vLLM returns probabilities. This is vLLM's default limit."""
 
 
 def _likely(logprobs: Mapping[int, float], token: int) -> float:

@@ -1,5 +1,5 @@
-"""The decoder `parallel` in PyTorch, with the model's own code in transformers. For machines
-without vLLM, or with a driver too old for vLLM's kernels.
+"""Implements the decoder `parallel` in PyTorch, with the model's own code in transformers. Meant
+for machines without vLLM, or with a driver that is too old for vLLM's kernels.
 
 The model reads rows of tokens (`row_model`). A page's second pass starts at the first changed
 label, and the instruction at the beginning of all prompts is read only once.
@@ -82,7 +82,6 @@ class TorchDecoder(ParallelDecoder):
         return super()._decode_together(readings)
 
     def _margins(self, readings: Sequence[Reading], drafts: Sequence[Draft]) -> list[FloatArray]:
-        """Return the margins of the drafts' open labels."""
         check = self.form_check
         checked = max((rival.at for rival in check.rivals), default=0) + 1 if check is not None and check.wants else 0
         pieces = [

@@ -1,22 +1,23 @@
-"""The decoder `parallel`: decodes all labels of a page in a few passes. vLLM's pooling runner
-scores the passes (or PyTorch alone: `labels.lm.in_torch`). The fixed point equals the state
-machine's greedy answer.
+"""The decoder `parallel`: decodes all labels of a page in a few passes. The result equals the state
+machine's greedy answer. The passes run in vLLM's pooling runner, or in PyTorch alone
+(`labels.lm.in_torch`).
 
-vLLM turns the causal model into a token classifier. Its head is two rows of the output matrix, for
-`main` and `other` (`classifier_from_token`). So every position of a prompt gives two logits, and
-the vocabulary of 152,000 tokens is never scored. From a page's second pass on, its keys and values
-up to the first changed label come from the prefix cache. From the second page on, so do the keys
-and values of the instruction at the beginning of all prompts.
+vLLM turns the causal model into a token classifier. The classifier's head is two rows of the output
+matrix, for `main` and `other` (`classifier_from_token`). Every position of a prompt gives two
+logits, and the vocabulary of 152,000 tokens is never scored. The prefix cache holds the instruction
+at the beginning of all prompts and, from a page's second pass on, the page up to the first changed
+label.
 
-The algorithm fills every hole with a draft label, scores all holes in one pass, replaces the draft
-by the scores' labels, and repeats. A label depends only on the labels before it. So if the first
-label to change is at hole j, the labels up to and including j are the greedy labels (by induction
-over passes). If no label changes, all labels are greedy. It takes at most N passes; 2 to 13 were
-observed. The state machine takes hundreds to thousands. This is Jacobi decoding (Santilli et al.
-2023, "Accelerating Transformer Inference for Translation via Parallel Decoding") with holes as
-positions.
+The algorithm fills every hole with a draft label, scores all holes in one pass, replaces the drafts
+with the labels that score higher, and repeats. A label depends only on the labels before it. If the
+first label to change is at hole j, the labels up to and including j are therefore the greedy labels
+(by induction over passes). If no label changes, all labels are greedy. A page with N blocks takes
+at most N passes; 2 to 13 were observed. The state machine takes hundreds to thousands. This is
+Jacobi decoding (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via
+Parallel Decoding") with holes as positions.
 
-The algorithm gets scores from a function, so it is tested on random score tables without an engine.
+The algorithm gets scores from a function, so the tests run it on random score tables without an
+engine.
 """
 
 import itertools
@@ -43,7 +44,7 @@ class Draft:
     """A page that is being decoded."""
 
     page: int
-    """Its index in the batch."""
+    """The page's index in the batch."""
     main: npt.NDArray[np.bool_]
     """(N,), the labels so far."""
     margins: FloatArray
@@ -73,8 +74,8 @@ class Draft:
 
 
 MarginScorer = Callable[[Sequence[Draft]], Sequence[FloatArray]]
-"""Scores drafts in one batch: for each, the margins of its unsettled holes, in order, shape (N -
-settled,)."""
+"""Scores a batch of drafts. Returns, for each draft, the margins of the unsettled holes in order,
+shape (N - settled,)."""
 
 
 def decode_to_fixed_point(
@@ -87,8 +88,8 @@ def decode_to_fixed_point(
 
     Args:
         sizes: Number of blocks per page.
-        first: The draft that each page begins with; None: every label is other, as for most blocks
-            of most pages. The draft affects the number of passes, not the result.
+        first: The draft that each page begins with; None: every label is other, which is right for
+            most blocks. The draft affects the number of passes, not the result.
     """
     drafts = [
         Draft(page, np.zeros(size, bool) if draft is None else np.array(draft, bool), np.zeros(size))
@@ -102,7 +103,7 @@ def decode_to_fixed_point(
 
 TASK = "token_classify"
 AHEAD = 256
-"""Pages that are tokenized ahead while the engine works on earlier pages."""
+"""Number of pages that are tokenized ahead while the engine works on earlier pages."""
 
 
 @dataclass(slots=True)
@@ -112,8 +113,8 @@ class Reading:
     job: Job
     template: Template
     salt: str = ""
-    """Text that separates the job's keys and values from other pages' in the cache; empty: they are
-    shared."""
+    """Text that keeps the job's cache entries apart from the entries of other pages; empty: the
+    entries are shared."""
     passes: int = 0
     """Forward passes done so far."""
     tokens: int = 0
@@ -125,7 +126,7 @@ class Reading:
     @property
     def length(self) -> int:
         """Number of input tokens. The last label is not among them, because a label's logits are at
-        the token before it."""
+        the token before the label."""
         return len(self.job.prompt_ids) + int(self.template.holes[-1])
 
     def ids(self, labels: IntArray) -> list[int]:
@@ -168,8 +169,8 @@ class ParallelDecoder:
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "ParallelDecoder":
         """Return the decoder with its engine started. Raises MachineError as `start_engine`
         does."""
-        # A field that vLLM marks as internal. A version without this field would recompute whole
-        # pages in every pass.
+        # vLLM marks this field as internal. A version without the field would recompute whole pages
+        # in every pass.
         require(settings, "vllm", "PoolingParams.skip_reading_prefix_cache")
         check = FormCheck.of(encoder)
         rows = (encoder.templates.main, encoder.templates.other, *check.tokens)
@@ -213,15 +214,16 @@ class ParallelDecoder:
     def _margins(self, readings: Sequence[Reading], drafts: Sequence[Draft]) -> list[FloatArray]:
         """Return the margins of the drafts' open labels.
 
-        A page that was labelled before, or is in a batch twice, finds the earlier drafts in the
-        cache, and vLLM returns no logits for cached tokens. Such a page is scored again with its
-        own salt, so that from then on it uses only cache entries of its own passes.
+        If a page was labelled before, or is in a batch twice, its earlier drafts are in the cache,
+        and vLLM returns no logits for cached tokens. Such a page is scored again with a new salt.
+        After that, it uses only the cache entries of its own passes.
         """
         outputs = self._encode(readings, drafts)
         if self.form_check is not None and self.form_check.wants:
             for reading, output in zip(readings, outputs, strict=True):
                 first = len(reading.job.prompt_ids) - 1 - count_cached_tokens(output)
-                # Only the first pass is checked, unless the needed tokens came from the cache.
+                # Check only the first pass, and only if the needed tokens did not come from the
+                # cache.
                 if reading.passes == 1 and first >= 0:
                     check_form(self.form_check, output.outputs.data[first:].float().numpy())
         hidden = [
@@ -238,7 +240,6 @@ class ParallelDecoder:
         ]
 
     def _encode(self, readings: Sequence[Reading], drafts: Sequence[Draft]) -> list[Any]:
-        """Return the engine's outputs of one pass."""
         inputs = [
             reading.input(self._templates.labels(draft.main)) for reading, draft in zip(readings, drafts, strict=True)
         ]
@@ -262,27 +263,27 @@ def cache_tokens(engine: Any) -> int:
 
 
 def rounds(readings: Iterable[Reading], tokens: int) -> Iterator[list[Reading]]:
-    """Yield the readings, in order, in groups that fit into the engine's cache together; a reading
-    that is larger than the cache gets its own group.
+    """Yield the readings, in order, in groups that fit into the engine's cache. A reading that is
+    larger than the cache gets its own group.
 
-    All pages share each pass. If a group did not fit, every page would be evicted from the cache
-    before its next pass, and be recomputed. A GPU with 24 GB holds 170,000 tokens of a 0.6B model,
-    about 30 pages. Answers count twice, because the previous draft is in the cache too.
+    All pages of a group share each pass. If a group did not fit, every page would be evicted from
+    the cache before its next pass, and recomputed. A GPU with 24 GB holds 170,000 tokens of a 0.6B
+    model, about 30 pages. Answers count twice, because the previous draft is in the cache too.
     """
     return pack(readings, lambda reading: reading.length + len(reading.template.tokens), tokens)
 
 
 def count_cached_tokens(output: Any) -> int:
-    """Return how many tokens of a vLLM pooling output came from the cache: the output has rows for
-    all other tokens."""
+    """Return the number of tokens of a vLLM pooling output that came from the cache. The output has
+    a row for each other token."""
     return len(output.prompt_token_ids) - len(output.outputs.data)
 
 
 def margins_at(output: Any, positions: IntArray) -> FloatArray:
     """Return the margins at token positions of a vLLM pooling output.
 
-    Raises PageError (labeler_failed) if one of the positions came from the cache, because it has no
-    logits.
+    Raises PageError (labeler_failed) if one of the positions came from the cache, because such
+    positions have no logits.
     """
     cached = count_cached_tokens(output)
     if positions[0] < cached:
@@ -295,7 +296,7 @@ def margins_at(output: Any, positions: IntArray) -> FloatArray:
 
 
 def check_form(check: FormCheck, logits: npt.NDArray[np.floating[Any]]) -> None:
-    """Pass the first pass's logits for other answer forms to the check, if it still needs pages.
+    """Add the evidence of a page's first pass to the check, if the check still needs pages.
 
     Args:
         logits: Columns for main, other and the check's tokens; rows from the prompt's last token

@@ -1,9 +1,8 @@
-"""Lets a checkpoint write freely, and reports its separators, white space, thinking, and likeliest
-answer form.
+"""Generates unrestricted answers with a checkpoint. Reports their separators, white space and
+thinking, and the likeliest answer form.
 
 Decoders force answers into the set form, so a wrong form is never visible and only makes labels
-worse. The probe therefore examines the model's free answers, and the model's probability of each
-form.
+worse.
 """
 
 import re
@@ -24,8 +23,8 @@ from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import HOLE, Templates
 
 SCORED_BLOCKS = 40
-"""Maximum number of scored blocks of a page; vLLM also returns a probability for every token of the
-prompt, which costs memory."""
+"""Maximum number of blocks of a page that are scored. The limit saves memory, because vLLM also
+returns a probability for every token of the prompt."""
 SHOWN_CHARACTERS = 60
 
 _THINKING = re.compile(r"\s*<think>(.*?)(?:</think>|\Z)", re.DOTALL)
@@ -81,7 +80,7 @@ def separators(answers: Sequence[str]) -> Counter[tuple[str, str]]:
 
 
 class FreeDecoder:
-    """Lets a checkpoint write freely, and scores answers."""
+    """Generates unrestricted answers with a checkpoint, and scores answers."""
 
     def __init__(self, engine: Any, encoder: PageEncoder) -> None:
         """engine: vLLM's `LLM` with the unmodified model."""
@@ -106,11 +105,9 @@ class FreeDecoder:
         return [output.outputs[0].text for output in outputs]
 
     def likelihoods(self, jobs: Sequence[Job], form: AnswerForm) -> list[float]:
-        """Return, for each job, the logarithm of the probability per block of an answer in `form`
-        in which every block is other.
-
-        Only the first SCORED_BLOCKS blocks count, up to the last of their labels. The labels
-        themselves do not count.
+        """Return, for each job, the log probability per block of an answer in `form` that labels
+        every block other. Only the first SCORED_BLOCKS blocks count, and only the text around their
+        labels.
         """
         templates = Templates(form, self._encoder.tokenizer.encode, self._encoder.checkpoint.name)
         prompts, begins = [], []

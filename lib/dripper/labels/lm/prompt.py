@@ -1,8 +1,7 @@
 """Prompts of the labeler `lm`: our own, or one that a public checkpoint was trained on.
 
-The texts of the public prompts belong to their authors. So this project does not contain them, but
-only hashes to recognise them. `dripper prompts fetch` downloads them from the package that their
-authors publish.
+The texts of the public prompts belong to their authors, so this project contains only hashes to
+recognise them. `dripper prompts fetch` downloads the texts from the authors' package.
 """
 
 import ast
@@ -82,8 +81,8 @@ class PublicPrompt:
     """The answer form that the prompt asks for."""
 
     def split(self, name: str, text: str) -> Prompt:
-        """Return the prompt with this text. Raises ValueError if the text is not the public
-        prompt's."""
+        """Return the prompt with this text. Raises ValueError if the text is not this public
+        prompt."""
         if sha256(text) != self.sha256:
             raise ValueError(f"this is not the prompt {name}: sha256 {sha256(text)}, expected {self.sha256}")
         return Prompt(name, text[: self.html_at], text[self.html_at :])
@@ -161,8 +160,8 @@ _CONSTANTS = {"ITEM_ID_ATTR": "_item_id"}
 
 
 def fetch_prompts(folder: Path) -> list[Path]:
-    """Download the package from pip's configured index, and write its five prompts into a folder;
-    return the files.
+    """Download the package from pip's configured index, and write its five prompts into a folder.
+    Return the files.
 
     Raises MachineError, and writes nothing, if pip fails or a prompt has an unexpected text.
     """

@@ -1,13 +1,13 @@
 """Reads rows of tokens with a transformers model. A row contains pages one after another without
 padding; a page that is too long for a row is split over several rows.
 
-Only attention looks beyond a single token, so only attention is replaced by our own. It stores a
-row's keys and values in the cache, and lets each token see its own page up to itself. The output
-matrix has only the rows of the wanted tokens.
+Attention is the only step that uses several tokens, so only attention is replaced. Our attention
+stores a row's keys and values in the cache. Each token attends to its own page, up to the token
+itself. The output matrix keeps only the rows of the tokens that need logits.
 
-Rows can have any length. So nothing is padded, no length is rounded up to a bucket, and no CUDA
-graph is kept for each length. Such graphs would gain little: launching kernels takes a few percent
-of a row's time (`benchmarks/lm_torch.py` measures it).
+Rows can have any length, so there is no padding, no rounding up to a bucket, and no CUDA graph for
+each length. Such graphs would gain little: launching kernels takes a few percent of a row's time
+(`benchmarks/lm_torch.py` measures it).
 """
 
 import inspect
@@ -30,8 +30,8 @@ ROW_TOKENS: Mapping[str, int] = {"cuda": 32_768, "cpu": 4_096}
 """Maximum number of tokens in a row, by device: enough to keep the device busy, but few enough that
 a row's memory is small beside weights and cache."""
 CLOSE: Mapping[str, float] = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
-"""Largest accepted difference between a row's logits and the unmodified model's, as a share of the
-range of the unmodified model's logits."""
+"""Largest accepted difference between the logits of a row and of the unmodified model, as a
+fraction of the range of the unmodified model's logits."""
 PROBES = (7, 12)
 """Lengths in tokens of the pages on which this difference is checked."""
 ELSE = "labels.lm.engine=vllm may run it"
@@ -95,7 +95,7 @@ class PageCache:
         return self._layers[layer]
 
     def copy(self, tokens: int, slot: int) -> None:
-        """Copy the first tokens of the cache to the beginning of a page."""
+        """Copy the cache entries of the first `tokens` tokens to the beginning of a page."""
         import torch
 
         with torch.inference_mode():
@@ -136,8 +136,8 @@ def _attend(
     sliding_window: int | None = None,
     **options: Any,
 ) -> tuple[Any, None]:
-    """Attend within pages; an attention function for transformers. query, key, value: (1, heads,
-    row, size). Returns (1, row, heads, size)."""
+    """Compute attention within pages. transformers calls this function. query, key, value: (1,
+    heads, row, size). Returns (1, row, heads, size)."""
     import torch
 
     if unknown := [name for name in ("softcap", "s_aux") if options.get(name) is not None]:
@@ -157,8 +157,8 @@ def attend_causally(query: Any, key: Any, value: Any, scaling: float | None, win
     Args:
         query: (1, heads, tokens, size), of the last tokens.
         key, value: (1, fewer heads, page, size), of the whole page.
-        window: The maximum number of tokens that a token sees, including itself; None: all before
-            it.
+        window: The maximum number of tokens that a token attends to, including itself. None: all
+            tokens up to itself.
     """
     import torch
     from torch.nn.attention.bias import causal_lower_right
@@ -170,7 +170,7 @@ def attend_causally(query: Any, key: Any, value: Any, scaling: float | None, win
     elif n_queries == n_keys:
         options["is_causal"] = True
     elif query.is_cuda and query.dtype != torch.float32:
-        # The only form of this mask for which there are kernels that do not build the mask.
+        # PyTorch has kernels that need not build the mask, but only for this form.
         options["attn_mask"] = causal_lower_right(n_queries, n_keys)
     else:
         options["attn_mask"] = _causal_mask(query.device, n_queries, n_keys, n_keys)
@@ -196,8 +196,8 @@ class RowModel:
 
     @classmethod
     def load(cls, name: str, tokens: Sequence[int], device: str, dtype: str) -> "RowModel":
-        """Return a checkpoint's model with logits for only a few tokens. Call `make_room` before
-        reading pages.
+        """Return a checkpoint's model with logits for only the given tokens. Call `make_room`
+        before reading pages.
 
         Raises:
             MachineError: If the model cannot be loaded, or gives different logits in rows.
@@ -215,7 +215,8 @@ class RowModel:
         return made
 
     def prepare(self, close: float) -> None:
-        """Prepare the model for rows. Raises ValueError if this changes its logits.
+        """Replace the model's attention. Raises ValueError if the model does not support this, or
+        if its logits change.
 
         Args:
             close: See `CLOSE`.
@@ -243,8 +244,8 @@ class RowModel:
             raise ValueError(f"{type(self._model).__name__} gives other logits where pages share a row")
 
     def make_room(self, memory_share: float) -> None:
-        """Create the cache. On a CPU it is as large as vLLM's; on a GPU it is as large as the share
-        of memory allows beside the weights and a row."""
+        """Create the cache. On a CPU, it is as large as vLLM's cache. On a GPU, it takes the part
+        of `memory_share` that the weights and one row leave free."""
         import torch
 
         per_token, room = self.cache.bytes_per_token, CPU_CACHE_GIB << 30
@@ -261,8 +262,8 @@ class RowModel:
         self.cache = PageCache(max(0, room) // per_token)
 
     def logits(self, pieces: Sequence[Piece]) -> list[FloatArray]:
-        """Read pieces, and return the wanted logits of each, (wanted, tokens of the head). If a
-        page has several pieces, earlier pieces must come first."""
+        """Read pieces, and return the wanted logits of each piece, shape (wanted, tokens of the
+        head). If a page has several pieces, earlier pieces must come first."""
         import torch
 
         with torch.inference_mode():
@@ -296,8 +297,8 @@ class RowModel:
 
 
 def _load_model(name: str, dtype: Any) -> Any:
-    """Return a transformers model. Raises ValueError if the checkpoint lacks weights, because these
-    would be random."""
+    """Return a transformers model. Raises ValueError if the checkpoint lacks weights, because
+    missing weights would be random."""
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging as typed
 
@@ -311,7 +312,7 @@ def _load_model(name: str, dtype: Any) -> Any:
 
 
 def take_rows(model: Any, tokens: Sequence[int]) -> None:
-    """Reduce a model's output matrix to the rows of these tokens, in their order."""
+    """Reduce a model's output matrix to the rows of these tokens, in the given order."""
     import torch
 
     head = model.get_output_embeddings()

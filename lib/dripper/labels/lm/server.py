@@ -1,5 +1,5 @@
-"""Server mode: sends the same prompts to a vLLM server outside Spark over its OpenAI-compatible
-API, and gets the same answers."""
+"""Labels pages with a vLLM server outside Spark, through the server's OpenAI-compatible API.
+Prompts and answers are the same as without a server."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 
 
 class ServerDecoder:
-    """Asks a server, with at most `concurrency` concurrent requests, so that many Spark tasks do
-    not pile up work in the server. Each window is one request, and structured outputs force its
-    answer into the form.
+    """Sends one request per window to a server. Structured outputs force the answers into the form.
+    At most `concurrency` requests run at the same time, so that many Spark tasks do not overload
+    the server.
 
-    A regular expression alone lets the model spell a label in other tokens (`o`, `ther`), and the
-    labels then differ from the state machine's. So the request also allows only the template's few
-    tokens, which leaves only the template's spelling.
+    With a regular expression alone, the model could spell a label with other tokens (`o`, `ther`),
+    and the label could differ from the state machine's label. The request therefore allows only the
+    template's tokens.
     """
 
     def __init__(self, api: Api, served: str, templates: Templates, concurrency: int) -> None:
@@ -42,8 +42,8 @@ class ServerDecoder:
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "ServerDecoder":
         """Return the decoder, after checking that the server serves the model with enough context.
 
-        Raises MachineError if the server does not answer. Raises SettingsError if it serves another
-        model, or cannot write answers in the set form.
+        Raises MachineError if the server does not answer. Raises SettingsError if the server serves
+        another model, or cannot write answers in the set form.
         """
         api = Api.of(settings)
         served = choose_model(api.get("models").get("data", []), encoder, settings)
@@ -52,7 +52,7 @@ class ServerDecoder:
         return decoder
 
     def try_form(self, prompt_ids: Sequence[int]) -> None:
-        """Ask for one answer. Raises SettingsError if the server gives no answer: vLLM's backend
+        """Request one answer. Raises SettingsError if the server gives no answer. vLLM's backend
         `guidance` refuses a tag that is a special token, and two tokens that a tokenizer would
         write as one."""
         try:
@@ -84,7 +84,7 @@ class ServerDecoder:
         return DecodedLabels(main, np.full(job.n_blocks, np.nan), n_tokens, len(job.prompt_ids) + max(n_tokens - 1, 0))
 
     def _request(self, job: Job) -> dict[str, object]:
-        """Return the request for a job. It has the prompt as tokens, so that the server does not
+        """Return the request for a job. The prompt is sent as tokens, so that the server does not
         add its own template and special tokens."""
         template = self._templates.of(job.n_blocks)
         return {

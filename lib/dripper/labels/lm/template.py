@@ -42,8 +42,8 @@ class Templates:
     """All templates of an answer form for one tokenizer.
 
     main, other: the label tokens. Raises MachineError if the tokenizer does not write each label as
-    a single token that is the same at every position: no decoder could then score a label in one
-    pass.
+    a single token that is the same at every position. Without this property, no decoder could score
+    a label in one pass.
     """
 
     def __init__(self, form: AnswerForm, encode: Encode, model: str = "") -> None:
@@ -62,8 +62,8 @@ class Templates:
             self._check(length)
 
     def of(self, n_blocks: int) -> Template:
-        """Return the template for a page of n_blocks >= 1 blocks. Each block takes 5 tokens and its
-        number's digits as JSON, or 1 token and the digits in compact form."""
+        """Return the template for a page of n_blocks >= 1 blocks. In addition to the digits of its
+        number, each block takes 5 tokens in JSON form, or 1 token in compact form."""
         main = np.array(self._encode_answer([True] * n_blocks), np.int64)
         other = np.array(self._encode_answer([False] * n_blocks), np.int64)
         if len(main) != len(other):
@@ -75,7 +75,7 @@ class Templates:
         return Template(tokens, holes)
 
     def labels(self, main: npt.NDArray[np.bool_]) -> IntArray:
-        """Return the label tokens for main or not, in the given shape."""
+        """Return the label token for each value of `main`, in the same shape."""
         return np.where(main, self.main, self.other)
 
     def _check(self, length: int) -> None:

@@ -13,18 +13,18 @@ VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.*", "*.tiktoken")
 SYSTEM_MESSAGE = "You are a helpful assistant."
 
 _REFERENCES = {"<": "&lt;"}
-"""Characters with named references in HTML; the texts of a page already have `<` in this form."""
+"""Named references for characters. The texts of a page already have `<` in this form."""
 _ORDINARY = re.compile(r"[\w\s]*")
-"""Words and runs of spaces: even if they were added to a vocabulary, they are not markers, and they
-are common on pages."""
+"""Words and runs of spaces. They are common on pages, and are not markers even if a vocabulary has
+them as added tokens."""
 
 
 class ChatTokenizer:
     """A tokenizer with a chat template.
 
     chat: how often the chat template is applied to a prompt: `none`, `once` or `twice`. MinerU-HTML
-    1.1 applies it twice: its `process` wraps the prompt without a generation prompt, and its
-    `generate` wraps the result again after a system message.
+    1.1 applies it twice: `process` wraps the prompt without a generation prompt, and `generate`
+    wraps the result again after a system message.
     """
 
     def __init__(self, tokenizer: Any, chat: str) -> None:
@@ -63,7 +63,7 @@ class ChatTokenizer:
         return str(self._tokenizer.convert_ids_to_tokens(token_id))
 
     def prompt_ids(self, prompt: str) -> list[int]:
-        """Return the tokens of a prompt in its chat frame, ready for the answer."""
+        """Return the tokens of a prompt with the chat template applied, ready for the answer."""
         text = prompt
         if self._chat == "twice":
             text = self._apply_template([{"role": "user", "content": text}], generate=False)
@@ -76,8 +76,8 @@ class ChatTokenizer:
         return ids
 
     def without_specials(self, html: str) -> str:
-        """Return HTML without the model's special tokens. A page could otherwise end its own
-        prompt, with a class named `<|im_end|>` or with `[/INST]` in its text.
+        """Return HTML without the model's special tokens. Otherwise, a page could end the prompt,
+        with a class named `<|im_end|>` or with `[/INST]` in its text.
 
         The first character of such a token is replaced by its HTML character reference, so that the
         page's meaning does not change.

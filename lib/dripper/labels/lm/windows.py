@@ -80,12 +80,12 @@ def cut_windows(
     count_tokens: Callable[[str], int],
     overlap: int = OVERLAP_BLOCKS,
 ) -> list[PageWindow]:
-    """Return windows that cover the page and fit the context. Each starts at most `overlap` blocks
-    before the end of the previous one. A block that does not fit even alone is clipped.
+    """Return windows that cover the page and fit the context. Each window starts at most `overlap`
+    blocks before the end of the previous window. A block that does not fit even alone is clipped.
 
     Args:
         budget: Returns the maximum number of tokens in the HTML of a window with a given number of
-            blocks (the context less the prompt and the answer).
+            blocks (the context minus the prompt and the answer).
         count_tokens: Returns the number of tokens of an HTML text.
 
     Raises:
@@ -124,7 +124,7 @@ def merge_windows(windows: Sequence[Span], labels: Sequence[npt.NDArray[Number]]
     """Return one value per block of the page, from values of shape (end - start,) per window.
 
     The first half of an overlap is taken from the earlier window, and the second half from the
-    later one: each block is labelled in the window that has more context around it.
+    later window. Each block gets its label from the window that has more context around the block.
     """
     cuts = [(later.start + earlier.end) // 2 for earlier, later in pairwise(windows)]
     edges = [0, *cuts, windows[-1].end]
@@ -167,7 +167,7 @@ def _window(
 
 
 def clip(html: str, tokens: int, count_tokens: Callable[[str], int]) -> str:
-    """Return roughly the longest beginning of a text that has at most `tokens` tokens.
+    """Shorten a text to at most `tokens` tokens. Roughly the longest possible beginning is kept.
 
     Raises PageError (labeler_failed) if `tokens` is below 1, because the prompt alone fills the
     context.

@@ -1,8 +1,8 @@
-"""Chooses, layout by layout, which pages an expensive labeler gets, and makes the rows of `layouts`
-before that labeler is asked.
+"""Chooses the pages that an expensive labeler gets, layout by layout, for the table `layouts`.
 
-A few representatives are chosen from each layout with at least three pages. From the other pages,
-pages with low confidence in the first labels are chosen.
+From each layout with at least three pages, a few representatives are chosen. Other pages are chosen
+if the confidence of their first labels is low, unless their layout has representatives or a
+template.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -25,14 +25,14 @@ from dripper.spark.workers.routing import confidence
 
 CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "failed"
 TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"
-"""Values of the column `state` of the table `layouts`."""
+"""Values of the column `state` in the table `layouts`."""
 NOWHERE = ""
 """Host and layout_id in a batch's row for pages without a known layout. Each batch has this row,
-even for 0 pages, because it shows that the choice was made."""
+even for 0 pages, because it marks that the choice was made."""
 
 _MOST_COMPARED = 200
-"""Maximum number of a layout's pages among which its representatives are chosen. These are the
-first by page_id, which is a hash."""
+"""Maximum number of pages of a layout from which its representatives are chosen. These pages are
+the first by page_id, which is a hash."""
 KEY = ["host", "layout_id"]
 """The key of a layout."""
 _SIGNATURE = StructField("signature", ArrayType(IntegerType()))
@@ -41,11 +41,13 @@ _CHOSEN = StructType([StructField("page_id", StringType())])
 
 
 def placed_pages(pages: DataFrame, layouts: DataFrame) -> DataFrame:
-    """Return the page_id, batch, host, layout_id (with near-equal layouts joined), layout signature
-    and confidence of each row of `pages`.
+    """Match each row of `pages` to a layout of its host.
+
+    Return the page_id, batch, host, layout_id, signature of the layout, and confidence. Near-equal
+    layouts are joined under a single layout_id.
 
     Args:
-        layouts: Rows of the table `layouts` for all batches. Pages are matched to known layouts
+        layouts: Rows of the table `layouts` for all batches. Pages are matched to these layouts
             first.
     """
     skeletons = pages.select(
@@ -79,8 +81,10 @@ def _places(skeletons: DataFrame, layouts: DataFrame) -> DataFrame:
 
 
 def _place_host(group: Iterable[Row]) -> Iterator[Row]:
-    """Yield the layouts of one host's skeletons. In `group`, the known layouts precede the new
-    skeletons, each in the order in which they were first seen."""
+    """Yield the layouts of one host's skeletons.
+
+    In `group`, known layouts come before new skeletons. Both are sorted by first appearance.
+    """
     rows = list(group)
     known, new = (
         [Skeleton(row["skeleton"], np.array(row["signature"], np.int32)) for row in rows if row["is_new"] == is_new]
@@ -92,15 +96,15 @@ def _place_host(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, below: float) -> DataFrame:
-    """Return the rows of `layouts` for batches that do not have a choice yet.
+    """Return the rows of `layouts` for batches without a choice so far.
 
     Args:
-        pages, placed: All pages with blocks in those batches, as table rows and as returned by
+        pages, placed: All pages with blocks in these batches, as table rows and as returned by
             `placed_pages`.
-        earlier: Rows of `layouts` for other batches. If a layout has examples in one of them, no
-            new representatives are chosen for it.
+        earlier: Rows of `layouts` for other batches. If a layout has examples there, it gets no new
+            representatives.
         batches: The batch numbers, in the column `batch`.
-        below: A page goes to the next labeler if its confidence is lower, and its layout has no
+        below: A page with a lower confidence goes to the next labeler, if its layout has no
             template and gets no representatives.
     """
     settled = earlier.where(F.size("examples") > 0).groupBy(*KEY).agg(F.max("state").alias("known"))
@@ -141,8 +145,10 @@ def _representatives(pages: DataFrame, placed: DataFrame) -> DataFrame:
 def grouped_mapper(
     key: Collection[str], work: Callable[[Iterable[Row]], Iterator[Row]], schema: StructType
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for `mapInArrow` that calls `work` on the rows of each group. The input
-    must be sorted by `key`, with no group in two partitions."""
+    """Return a function for `mapInArrow` that calls `work` on the rows of each group.
+
+    The input must be sorted by `key`, and no group may be in two partitions.
+    """
     names, arrow = tuple(key), arrow_schema(schema)
 
     def work_on(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:

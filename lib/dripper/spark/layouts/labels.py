@@ -1,9 +1,7 @@
-"""Labels pages with the templates of their layouts. For this, it joins examples from `layouts` with
-rows of `pages`, layout by layout.
+"""Labels pages with the templates of their layouts, from rows of `pages` and examples in `layouts`.
 
 The rows are sorted by layout, examples first, so that a task holds only one template and one page
-at a time. A very large layout is split into several tasks, and each task gets the layout's
-examples.
+at a time. A very large layout is split into several tasks, each with a copy of the examples.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,9 +19,9 @@ from dripper.spark.layouts.teaching import taught_by, template_of
 from dripper.spark.tables.schemas import LABELS, nullable
 
 BY_TEMPLATE = ":with_template"
-"""Suffix of the method of pages that were labelled with their layout's template."""
+"""Suffix of `method` for pages that a template labelled."""
 TEMPLATES = "templates=1"
-"""Added to a labeler's version. Changes when the template algorithm changes."""
+"""Appended to a labeler's version. It changes when the template algorithm changes."""
 
 _PAGES_A_TASK = 20_000
 _MOST_TASKS = 1000
@@ -31,8 +29,10 @@ _MOST_TASKS = 1000
 
 
 def template_labels(pages: DataFrame, layouts: DataFrame) -> DataFrame:
-    """Return the rows of `labels` for pages that the next labeler does not label. The labels come
-    from the layout's template if the page fits it, otherwise from the first labeler.
+    """Return the rows of `labels` for pages that the next labeler does not label.
+
+    If a page fits its layout's template, the labels come from the template. Otherwise, they come
+    from the first labeler.
 
     Args:
         pages: Rows of `select_with_layout`, with the column `layout_id`.
@@ -58,7 +58,7 @@ def _parts() -> Column:
 
 
 def _label_layout(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield the labels of one layout's pages. In `rows`, the layout's examples come first."""
+    """Yield the labels of one layout's pages. In `rows`, the examples come first."""
     examples: list[Row] = []
     template: Template | None = None
     for row in rows:

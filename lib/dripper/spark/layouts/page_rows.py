@@ -1,4 +1,4 @@
-"""Reads the data that layouts need from rows of `pages`."""
+"""Reads the columns of `pages` that layouts need."""
 
 import numpy as np
 from pyspark.sql import Column, DataFrame
@@ -16,8 +16,7 @@ def has_layout() -> Column:
 
 
 def select_with_layout(pages: DataFrame) -> DataFrame:
-    """Return the rows of `pages` that have a layout, with the columns needed for labelling by
-    layout."""
+    """Return the rows of `pages` that have a layout, with the columns for labelling by layout."""
     return pages.where(has_layout()).select("page_id", "batch", "host", "fingerprints", "first_labels")
 
 

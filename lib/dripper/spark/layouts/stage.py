@@ -1,9 +1,9 @@
-"""Layouts in a staged run of a chain: the choice of pages for the next labeler, the templates
-learned from that labeler's labels, and the labels of the other pages.
+"""Layouts in a staged run of a chain.
 
-One commit stores the choice for all batches of a run, and another commit stores their templates.
-Stored choices are not made again: after a kill, the next run asks for labels of exactly the pages
-already chosen.
+The steps are: choose pages for the next labeler, learn templates from its labels, and label the
+other pages. One commit stores the choice for all batches of a run, and another commit stores the
+templates. A stored choice is not made again: after a kill, the next run requests labels for exactly
+the same pages.
 """
 
 from collections.abc import Collection, Sequence
@@ -34,11 +34,11 @@ from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
 
 BATCHES = 16
-"""Number of batches labelled in one commit."""
+"""Number of batches to label in one commit."""
 
 
 class Layouts:
-    """Chooses pages to label, and spreads their labels by layout, in a staged run of a chain."""
+    """Chooses pages for the next labeler, and labels the other pages by layout."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -46,15 +46,19 @@ class Layouts:
         self._settings = work.settings
 
     def forget(self, batch: Batch) -> None:
-        """Delete the rows that an earlier attempt at a batch has left. Otherwise, that attempt's
-        choice and labels would be used."""
+        """Delete the rows of an earlier attempt at a batch.
+
+        Otherwise, the choice and the labels of that attempt would be used.
+        """
         for table in ("layouts", "labels"):
             self._tables.delete(table, within([batch.number]))
 
     def choose(self, batches: Sequence[Batch]) -> dict[str, int]:
-        """Store which pages of the batches the next labeler gets, unless already stored. Return
-        counts for the run's summary. Raises SettingsError for batches that were preprocessed with
-        other settings."""
+        """Store the choice of pages for the next labeler, unless it is already stored.
+
+        Return counts for the run's summary. Raises SettingsError if a batch was preprocessed with
+        other settings.
+        """
         numbers = [batch.number for batch in batches]
         is_mark = (F.col("host") == NOWHERE) & (F.col("layout_id") == NOWHERE)
         marks = self._rows("layouts", numbers).where(is_mark).select("batch").collect()
@@ -104,13 +108,12 @@ class Layouts:
             )
 
     def read_chosen(self, numbers: Collection[int]) -> DataFrame:
-        """Return the page_id, batch and layout_id of the batches' pages that the next labeler
-        gets."""
+        """Return the page_id, batch and layout_id of the pages that the next labeler gets."""
         layout = F.when(F.col("layout_id") != NOWHERE, F.col("layout_id")).alias("layout_id")
         return self._rows("layouts", numbers).select("batch", layout, F.explode("representatives").alias("page_id"))
 
     def is_labelled(self, batch: Batch) -> bool:
-        """Return whether the batch has the next labeler's answers for all chosen pages."""
+        """Return whether the next labeler has labelled all chosen pages of the batch."""
         chosen = self.read_chosen([batch.number])
         try:
             check_rows_of("labels", self._rows("labels", [batch.number]).join(chosen, "page_id", "left_semi"), chosen)
@@ -119,8 +122,10 @@ class Layouts:
         return True
 
     def learn(self, batches: Sequence[Batch]) -> None:
-        """Store the examples and states that follow from the representatives' labels, unless
-        already stored."""
+        """Store the examples and states that follow from the representatives' labels.
+
+        Does nothing if they are already stored.
+        """
         numbers = [batch.number for batch in batches]
         layouts = self._rows("layouts", numbers)
         if layouts.where(F.col("state") == CHOSEN).isEmpty():
@@ -130,9 +135,11 @@ class Layouts:
         self._tables.replace_where("layouts", with_examples(layouts, labels, pages), within(numbers))
 
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
-        """Write the labels of all the batches' other pages that have a layout, and keep the next
-        labeler's labels. Return counts for the run's summary. Raises WrongRowsError if the rows
-        written are not these labels."""
+        """Label the batches' other pages that have a layout, and keep the next labeler's labels.
+
+        Return counts for the run's summary. Raises WrongRowsError if the rows written are not these
+        labels.
+        """
         numbers = sorted(batch.number for batch in batches)
         chosen, layouts = self.read_chosen(numbers), self._tables.read("layouts")
         pages = self._rows("pages", numbers).where(has_layout())

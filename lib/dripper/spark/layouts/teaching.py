@@ -1,5 +1,4 @@
-"""Makes templates from the representatives' labels, and makes the rows of `layouts` after the
-expensive labeler was asked."""
+"""Makes templates from the representatives' labels, and updates the rows of `layouts`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -28,14 +27,14 @@ _TAUGHT = StructType(
 
 
 def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> DataFrame:
-    """Return the batches' rows of `layouts`, with the states that follow from the representatives'
-    labels, and with the examples, each in the row of its batch.
+    """Return the batches' rows of `layouts`, with the examples and states from the new labels.
 
-    A representative without labels or without a main block does not become an example.
+    Each example is in the row of its batch. A representative without labels or without a main block
+    does not become an example.
 
     Args:
-        labels, pages: Rows of these batches. From `labels`, only the representatives' rows are
-            read.
+        labels, pages: Rows of these batches. From `labels`, only the rows of representatives are
+            used.
     """
     representatives = layouts.where(F.col("state") == CHOSEN).select(
         "batch", *KEY, F.explode("representatives").alias("page_id")
@@ -45,7 +44,7 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
     rows = representatives.join(answers, ["page_id", "batch"], "left").join(known, ["page_id", "batch"])
     rows = rows.repartition(*KEY).sortWithinPartitions(*KEY, "page_id")
     taught = rows.mapInArrow(grouped_mapper(KEY, _learn_layout, _TAUGHT), _TAUGHT)
-    # Layouts that were settled before keep their state.
+    # Layouts with an earlier decision keep their state.
     is_taught = (F.col("state") == CHOSEN) & F.col("taught").isNotNull()
     is_own = lambda example: F.array_contains("representatives", example["page_id"])  # noqa: E731
     return (
@@ -66,8 +65,11 @@ def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def state_of(examples: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
-    """Return the state of a layout from its representatives that have good labels. Each example has
-    the page's blocks, the first labeler's labels, and the good labels, shape (n_blocks,)."""
+    """Return the state of a layout, given its representatives with good labels.
+
+    Each example has the page's blocks, the first labeler's labels, and the good labels, shape
+    (n_blocks,).
+    """
     if not examples:
         return FAILED
     return TEMPLATE if measure_consistency(examples) >= LEAST_CONSISTENT else INCONSISTENT
@@ -88,7 +90,7 @@ def _example(row: Row) -> dict[str, Any]:
 
 
 def template_of(examples: Iterable[Row]) -> Template:
-    """Return the template learned from examples of `layouts`, in any order."""
+    """Return the template learned from examples in `layouts`, in any order."""
     return learn((_restore_blocks(example), _main(example["main"])) for example in examples)
 
 

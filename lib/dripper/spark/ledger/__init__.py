@@ -1,2 +1,2 @@
-"""The books of an output: its plan and results, the lock for its single writer, and the check of
-its rows."""
+"""The books of an output: its plan and results, the lease of its single writer, and checks of its
+rows."""

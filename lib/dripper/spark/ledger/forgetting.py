@@ -1,9 +1,9 @@
-"""Forgets pages, step by step, in any storage that implements `Books`.
+"""Forgets pages, in repeatable steps, in any storage that implements `Books`.
 
-First, the pages to forget are counted, and the rules are noted in the table `forgotten` in one
-commit. From then on, the rules apply. Then the rows are deleted, the ledger's counts are corrected,
-and the rules are noted as done. Each step may be repeated, so the next call, or the next run into
-the output, continues an interrupted call.
+First, the matching pages are counted, and a single commit adds the rules to the table `forgotten`.
+From then on, the rules apply. Next, the rows are deleted, the ledger's counts are corrected, and
+the rules are marked as done. If a call is interrupted, the next call or the next run into the
+output finishes its work.
 """
 
 import logging
@@ -23,40 +23,43 @@ from dripper.spark.wording import say_count
 logger = logging.getLogger(__name__)
 
 PAGE_TABLES = ("pages", "extractions")
-"""Tables that show which rows to delete in other tables. Their own rows are deleted last."""
+"""Tables that show which rows of other tables to delete. Their own rows are deleted last."""
 
 
 class Pages(Protocol):
-    """The tables with pages or data derived from pages."""
+    """The tables with pages or with data derived from pages."""
 
     def count(self, rules: Rules) -> dict[tuple[Rule, int], int]:
-        """Return the number of pages that each rule matches, by batch. A page counts once, for the
-        first matching kind of rule."""
+        """Return the number of pages that each rule matches in each batch.
+
+        A page counts only once, for the first kind of rule that matches it.
+        """
         ...
 
     def delete(self, rules: Rules, check: Callable[[], None]) -> None:
-        """Delete the rows from all tables. The rows needed to find the other rows are deleted last.
+        """Delete the matching rows from all tables, last of all the rows that identify the others.
 
         Args:
-            check: Called before each commit; raises if another run has taken the lease.
+            check: Called before each commit. Raises if another run has taken the lease.
         """
         ...
 
     def are_restored(self) -> bool:
-        """Return whether, as far as the histories show, one of the tables was restored to an older
-        version."""
+        """Return whether the tables' histories show that one was restored to an older version."""
         ...
 
 
 def begin(
     books: Books, counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], request: Mapping[str, Any]
 ) -> None:
-    """Note rules as begun. There is one row for each rule and batch with matching pages, and one
-    row for each rule that matches no page yet.
+    """Record the rules as begun.
+
+    One row is added for each rule and batch with matching pages, and one for each rule that matches
+    no page yet.
 
     Args:
         counts: The result of `Pages.count`.
-        request: The values that all these rows share: the user, the time and the reason.
+        request: Values that all these rows share: the user, the time and the reason.
     """
     places: list[tuple[Rule, int | None, int]] = [(each, batch, n) for (each, batch), n in sorted(counts.items())]
     places += [(each, None, 0) for each in sorted(set(rules) - {each for each, _ in counts})]
@@ -70,12 +73,13 @@ def begin(
 def go_on(
     books: Books, pages: Pages, ledger: Ledger, check: Callable[[], None], rule_rows: Sequence[Mapping[str, Any]]
 ) -> int:
-    """Finish the rules that are noted as begun, and return the number of forgotten pages. The
-    caller must hold the lease, and the tables must be reconciled.
+    """Finish the rules that are recorded as begun, and return the number of forgotten pages.
+
+    The caller must hold the lease, and the tables must be reconciled.
 
     Args:
-        check: Called before each commit; raises if another run has taken the lease.
-        rule_rows: The rows of `forgotten`.
+        check: Called before each commit. Raises if another run has taken the lease.
+        rule_rows: The rows of the table `forgotten`.
     """
     rows = [row for row in rule_rows if row["state"] == BEGUN]
     if not rows:
@@ -90,13 +94,14 @@ def go_on(
 
 
 def check_rules(rule_rows: Sequence[Mapping[str, Any]], known: int, ledger: Ledger, name: str) -> int:
-    """Return the number of rules. Raises DifferenceError if rules are missing, because the next
-    reading would then bring their pages back.
+    """Return the number of rules. Raises DifferenceError if rules are missing.
+
+    Without them, the next reading would bring their pages back.
 
     Args:
         rule_rows: The rows of the table `forgotten`, including withdrawn rules.
-        known: The largest number of rules that a run has seen.
-        name: The table's name, for errors.
+        known: The largest number of rules that any run has seen.
+        name: The table's name, for error messages.
     """
     n_rules = len({(row["kind"], row["pattern"]) for row in rule_rows})
     n_pages = sum(entry.forgotten for entry in ledger.entries())
@@ -115,12 +120,12 @@ def drop_returned(
 ) -> None:
     """Delete the rows of forgotten pages that have returned.
 
-    If a batch's rows match the ledger, for example after both tables were restored, the ledger
-    counts the returned pages again. For such a batch, the rules are noted as begun, so that the
-    ledger's counts are lowered.
+    If a batch's rows match the ledger, for example because both tables were restored, the ledger
+    counts the returned pages again. The rules are therefore recorded as begun for such a batch, so
+    that the ledger's counts will be corrected.
 
     Args:
-        rule_rows: The rows of `forgotten`.
+        rule_rows: The rows of the table `forgotten`.
         unequal: Batches with rows that differ from the ledger's counts.
     """
     begun = rules_of(row for row in rule_rows if row["state"] == BEGUN).rules
@@ -146,7 +151,7 @@ def _mark_done(row: Row) -> Row:
 def _close_counts(books: Books, ledger: Ledger, counts: Mapping[int, int], check: Callable[[], None]) -> None:
     """Count the deleted pages as skipped in the ledger."""
     entries = ledger.entries()
-    # If a whole reading is in progress, it may already have replaced the rows of selections.
+    # If the whole file is being read, that reading may already have replaced rows of selections.
     replacing = {
         entry.file.warc_file for entry in entries if entry.state in UNFINISHED and entry.file.selection is None
     }

@@ -1,9 +1,8 @@
-"""Decides which pages an output must not contain, by law or on request. The rules are in the
-output's table `forgotten`. They are applied in Python when archives are read, and in SQL when rows
-are deleted.
+"""Rules for the pages that an output must not contain, by law or on request.
 
-A rule names a host, a domain, an address or a page. It matches the same pages in both languages, so
-the counted pages are exactly the pages that are deleted and never written again.
+A rule matches a host, a domain, a URL or a page. The rules are in the output's table `forgotten`.
+They are applied in Python when archives are read, and in SQL when rows are deleted. Python and SQL
+match the same pages. Therefore exactly the counted pages are deleted and never written again.
 """
 
 import re
@@ -21,7 +20,7 @@ from dripper.spark.tables.sql import quoted
 
 TABLE = "forgotten"
 KINDS = ("page_id", "url", "host", "domain")
-"""Kinds of rules. A page that several rules match counts for the first of these kinds."""
+"""Kinds of rules. If several rules match a page, the page counts for the first of these kinds."""
 BEGUN, DONE, WITHDRAWN = "begun", "done", "withdrawn"
 """States of a rule. Begun: rows may still exist. Done: no rows are left. Withdrawn: somebody has
 set this state with SQL, and the rule no longer applies."""
@@ -31,15 +30,16 @@ _PAGE_ID = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Rule:
-    """A kind and a pattern that match pages; `rule` checks them."""
+    """A kind and a pattern that match pages. Use `rule` to make a valid one."""
 
     kind: str
     pattern: str
 
 
 def rule(kind: str, typed: str) -> Rule:
-    """Return the rule for a typed value. Raises InputError if the value is not a valid page ID,
-    address, host or domain.
+    """Return the rule for a value that a user typed.
+
+    Raises InputError if the value is not a valid page ID, URL, host or domain.
 
     >>> rule("host", "WWW.Example.org."), rule("domain", "example.org")
     (Rule(kind='host', pattern='www.example.org'), Rule(kind='domain', pattern='example.org'))
@@ -62,7 +62,7 @@ def rule(kind: str, typed: str) -> Rule:
 
 
 def _host(text: str) -> str | None:
-    """Return the host in its canonical spelling; None if the text is anything but a host."""
+    """Return the host in its canonical spelling; None if the text is not just a host."""
     try:
         parts = urlsplit(f"//{text if text.count(':') < 2 or text.startswith('[') else f'[{text}]'}")
         port, host = parts.port, parts.hostname or ""
@@ -74,8 +74,9 @@ def _host(text: str) -> str | None:
 
 
 def spellings(host: str) -> list[str]:
-    """Return the spellings of a host that may occur in the column `host`. They are in ASCII or, in
-    older rows, in Unicode, each with or without the root's trailing dot.
+    """Return all spellings of a host that may occur in the column `host`.
+
+    They are in ASCII or, in older rows, in Unicode, each with and without the root's trailing dot.
 
     >>> spellings("xn--mller-kva.de")
     ['xn--mller-kva.de', 'xn--mller-kva.de.', 'müller.de', 'müller.de.']
@@ -94,7 +95,7 @@ class Rules:
 
     @cached_property
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Rule]]:
-        """For each kind, a map from value to rule."""
+        """The rule for each value, by kind."""
         by_kind: dict[str, dict[str, Rule]] = {kind: {} for kind in KINDS}
         for each in sorted(self.rules):
             names = spellings(each.pattern) if each.kind in ("host", "domain") else [each.pattern]
@@ -102,7 +103,7 @@ class Rules:
         return by_kind
 
     def rule_of(self, page_id: str, url: str, host: str | None) -> Rule | None:
-        """Return the rule that matches a page; None if no rule does."""
+        """Return the rule that matches a page; None if none does."""
         by_kind = self._rules_by_kind
         matching = by_kind["page_id"].get(page_id) or by_kind["url"].get(url)
         if matching or not host:
@@ -117,7 +118,7 @@ class Rules:
         return None
 
     def forget(self, page_id: str, url: str) -> bool:
-        """Return whether an archive's page must not become a row."""
+        """Return whether this page of an archive must not become a row."""
         if not self.rules:
             return False
         return self.rule_of(page_id, str(storable({"url": url})["url"]), host_name(url)) is not None
@@ -129,8 +130,10 @@ class Rules:
         return " OR ".join([*parts, *_of_domains(by_kind["domain"])]) or "FALSE"
 
     def host_condition(self) -> str:
-        """Return the SQL condition for rows of completely forgotten hosts, in tables that do not
-        have one row per page."""
+        """Return the SQL condition for rows of forgotten hosts and domains.
+
+        Use it for tables that do not have one row per page.
+        """
         by_kind = self._rules_by_kind
         return " OR ".join([*_within("host", by_kind["host"]), *_of_domains(by_kind["domain"])]) or "FALSE"
 
@@ -149,18 +152,20 @@ def _of_domains(domains: Iterable[str]) -> list[str]:
 
 
 def on_their_way(books: Books) -> dict[int, int]:
-    """Return, by batch, the number of rows that are about to be deleted. The ledger's counts
-    already reflect rows that are deleted."""
+    """Return the number of rows in each batch that still await deletion.
+
+    The ledger's counts no longer include deleted rows.
+    """
     return rows_by_batch(books.read(TABLE, among("state", [BEGUN])))
 
 
 def rules_of(rows: Iterable[Mapping[str, Any]]) -> Rules:
-    """Return the rules from these table rows, except withdrawn ones."""
+    """Return the rules in these rows of the table, except withdrawn ones."""
     return Rules(frozenset(Rule(row["kind"], row["pattern"]) for row in rows if row["state"] != WITHDRAWN))
 
 
 def rows_by_batch(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    """Return how many pages of each batch were forgotten or are to be forgotten."""
+    """Return how many pages of each batch are forgotten or will be."""
     counts: dict[int, int] = {}
     for row in rows:
         if row["batch"] is not None:

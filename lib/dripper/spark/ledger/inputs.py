@@ -1,5 +1,6 @@
-"""Reads the input of a run from its flags: whole files, or the records of a selection, except
-records that other readings of a file have left in the tables.
+"""Reads the input of a run from its flags: whole files, or the records of a selection.
+
+Records are left out if another reading of their file has already written rows for them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,8 +38,10 @@ class Input:
 
 
 def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Input:
-    """Return the input that the flags --warcs, --redo and --select name. Raises InputError if a
-    flag is invalid."""
+    """Return the input that the flags --warcs, --redo and --select specify.
+
+    Raises InputError if a flag is invalid.
+    """
     if warcs and selection:
         raise InputError(
             "--warcs reads whole files, --select single records of the files that an index names: give one of them"
@@ -59,7 +62,7 @@ def _read_selection(text: str, redo: frozenset[str], redo_typed: str, settings: 
         raise InputError(f"--select {describe_input(text)}: no record of the index fits")
     by_address: dict[str, tuple[str, dict[Place, None]]] = {}
     for path, places in selection.files.items():
-        # Two indexes may name the same file in two ways.
+        # Two indexes may use different names for the same file.
         by_address.setdefault(canonical_address(path), (path, {}))[1].update(dict.fromkeys(places))
     files = (
         PlannedFile(address, path=opening_path(path), selection=selection.identity, places=tuple(sorted(places)))
@@ -89,7 +92,7 @@ def check_known(source: Input, entries: Sequence[LedgerEntry]) -> None:
 
 
 def describe_input(typed: str) -> str:
-    """Return the typed value of --warcs or --select, without signatures.
+    """Return the value of --warcs or --select as typed, without signatures.
 
     >>> describe_input("index=https://e.org/a.cdxj?sig=1,host=e.org")
     'index=https://e.org/a.cdxj,host=e.org'
@@ -103,11 +106,10 @@ def _describe_part(part: str) -> str:
 
 
 def drop_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iterable[LedgerEntry]) -> Plan:
-    """Return the plan without selected records that already have a row from another reading of
-    their file.
+    """Drop selected records that already have a row from another reading of their file.
 
-    Nobody else writes while the run holds the lease, and no two batches of a plan share a file. So
-    the result remains valid until the last batch of the plan is read.
+    The result stays valid until the last batch of the plan is read: the run holds the lease, so
+    nobody else writes, and no two batches of a plan share a file.
 
     Args:
         entries: The ledger's entries before the plan is recorded.
@@ -142,12 +144,12 @@ def _drop_stored_places_of(file: PlannedFile, offsets: dict[str, set[int]]) -> P
 
 
 def _read_offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, int]]) -> dict[str, set[int]]:
-    """Return, by file, the offsets of the records with rows in these (file, batch) pairs."""
+    """Return the offsets of the records that have rows in these (file, batch) pairs, by file."""
     columns = [list(column) for column in zip(*sorted(readings), strict=True)]
     reading_rows = spark.createDataFrame(pa.table(columns, names=["warc_file", "batch"]))
     numbers = sorted({number for _, number in readings})
     offsets: dict[str, set[int]] = {}
-    # Records that a staged run has not yet extracted are in `pages`, and will get a row.
+    # `pages` has the records that a staged run has not extracted yet. They will get a row.
     stored_tables = [table for table in ("extractions", "pages") if tables.exists(table)]
     for table in stored_tables:
         rows = tables.read(table).where(F.col("batch").isin(numbers))

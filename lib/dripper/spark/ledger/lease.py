@@ -1,11 +1,12 @@
-"""Allows one driver at a time: the table `runs` names the run that may write to an output.
+"""The lease of an output: only one driver at a time may write. It is stored in the table `runs`.
 
-A run begins by adding its row under the next number (`epoch`), which Delta lets only one driver do.
-From then on, it regularly notes in the row that it is alive. A second driver waits until it knows
-whether the first driver is alive; if so, the second driver ends with an error message. While it
-waits, it watches whether the first driver's row changes, and never relies on another machine's
-clock. If it takes over from a run that did not end well, it first shuts out that run's commits
-(`dripper.spark.tables.fence`).
+To begin, a run adds its row under the next number (`epoch`). Delta lets only one driver do so. From
+then on, the run regularly writes a heartbeat to its row.
+
+A second driver waits until it knows whether the first driver is alive. If so, the second driver
+fails with an error message. It decides by watching the first driver's row for changes, and never
+relies on another machine's clock. If it takes over from a run that did not end well, it first shuts
+out that run's commits (`dripper.spark.tables.fence`).
 """
 
 import logging
@@ -31,14 +32,14 @@ TABLE = RUNS
 BEAT_SECONDS = 30.0
 """Seconds between a run's heartbeats. Each heartbeat is a commit that takes 0.2 s."""
 SILENCE_SECONDS = 150.0
-"""Seconds without a heartbeat after which a waiting run considers another run lost: five
+"""Seconds without a heartbeat after which another run is considered lost. This is the time of five
 heartbeats, longer than any garbage collector pause."""
 _SEQUENCE = "dripper.runs"
 _ENDED_WELL = (0, 4)
-"""Exit codes of runs that cannot have any commits in progress."""
+"""Exit codes of runs that cannot have commits in progress."""
 _at_work: set[str] = set()
-"""The runs of this process that have not ended. The process may outlive a run, so a living process
-does not show that the run is active."""
+"""The runs of this process that have not ended. A process may outlive its run, so a living process
+does not prove that the run is active."""
 
 
 def _utc_now() -> datetime:
@@ -46,14 +47,18 @@ def _utc_now() -> datetime:
 
 
 def _awake_or_not() -> float:
-    """Return the seconds of a clock that nobody sets. It keeps running while the machine sleeps,
-    because a sleeping run sends no heartbeat."""
+    """Return seconds from a clock that nobody sets.
+
+    The clock keeps running while the machine sleeps, because a sleeping run sends no heartbeats.
+    """
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 class Lease:
-    """The right to write to one output: `take` it before the first commit, and always `end` it,
-    however the run ended."""
+    """The right to write to an output.
+
+    Call `take` before the first commit, and `end` in every case, even after an error.
+    """
 
     def __init__(
         self,
@@ -69,7 +74,7 @@ class Lease:
         awake: Callable[[], float] = _awake_or_not,
     ) -> None:
         """writers: maximum number of concurrent commits of the run. clock: returns seconds, for
-        waiting. now: returns the time by this machine's clock. awake: see `_awake_or_not`."""
+        waiting. now: returns the time on this machine's clock. awake: see `_awake_or_not`."""
         self.run_id = uuid.uuid4().hex
         self._books = books
         self._patience = patience_seconds
@@ -82,10 +87,11 @@ class Lease:
         self._awake = awake
         self._row: dict[str, Any] = {}
         self.rules_known = 0
-        """The largest number of rules in `forgotten` that an earlier run knew."""
+        """The largest number of rules in `forgotten` that an earlier run saw."""
         self._heard = 0.0
         self._newest_at: int | None = None
-        """The version of `runs` in which this run was the newest; None: not known."""
+        """The version of `runs` in which this run was last known to be the newest; None if
+        unknown."""
         self._is_lost = False
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -95,8 +101,8 @@ class Lease:
         """Begin the run.
 
         Args:
-            is_new: Whether this driver has created the table, so that no other run can have begun
-                earlier.
+            is_new: Whether this driver created the table, so that no other run can have begun
+                before.
             columns: More values for the run's row.
 
         Raises:
@@ -108,7 +114,7 @@ class Lease:
         except BusyError:
             if not is_new:
                 raise
-            # Another run began in between, and may already have ended.
+            # Another run began in the meantime, and may already have ended.
             runs = self._wait_for_others()
             self._begin(runs, columns)
         self._heard = self._awake()
@@ -121,7 +127,7 @@ class Lease:
             raise
 
     def _begin(self, runs: Sequence[Mapping[str, Any]], columns: dict[str, Any]) -> None:
-        """Add the run's row under the next number, with a start time later than any other run's."""
+        """Add the run's row under the next number. Its start time is after every earlier run's."""
         self.rules_known = max((run["rules"] or 0 for run in runs), default=0)
         starts = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
         started = max([_milliseconds(self._now()), *(one + 1 for one in starts)])
@@ -129,9 +135,9 @@ class Lease:
         row = {"run_id": self.run_id, "state": "running", "holder": self._holder, "writers": self._writers}
         self._row = row | {"started_at": now, "heard_at": now, "rules": self.rules_known} | columns
         last = max((run["epoch"] for run in runs), default=0)
-        # If rows were deleted or the table was restored, Delta still knows the earlier, higher
-        # numbers, and skips a row with a lower number. The seconds since 1970 are higher than any
-        # number of runs.
+        # If rows were deleted or the table was restored, Delta still knows the higher numbers of
+        # earlier runs, and skips a row with a lower number. The Unix time in seconds is higher than
+        # any number of runs.
         for epoch in (last + 1, max(last + 1, int(self._now().timestamp()))):
             self._row["epoch"] = epoch
             try:
@@ -141,7 +147,7 @@ class Lease:
                     raise BusyError(_TAKEN) from error
                 kind = StorageError if is_full(error) else InputError
                 raise kind(f"cannot write to {self._books.name(TABLE)}: {first_line(error)}") from error
-            # If the row was committed, no other run has its number.
+            # If the row was committed, no other run has the same number.
             if version is not None or self._is_newest():
                 self._newest_at = None if version == UNKNOWN else version
                 break
@@ -155,8 +161,10 @@ class Lease:
         self._books.fence = Fence(started, self._writers, self.confirm)
 
     def _take_over(self, runs: Sequence[Mapping[str, Any]]) -> None:
-        """Shut out earlier runs that may have commits in progress, and then note which of them are
-        lost. The order matters, because the next run relies on the note."""
+        """Shut out earlier runs that may have commits in progress, and then mark dead runs as lost.
+
+        The order matters, because the next run relies on the mark.
+        """
         if lanes := lanes_to_shut(runs):
             logger.info("commits of an earlier run, which did not end well, are shut out from now on")
             self._books.shut_out(lanes)
@@ -168,18 +176,22 @@ class Lease:
 
     @property
     def is_first(self) -> bool:
-        """Whether no run has held this lease before, so that nobody has written to the output."""
+        """Whether no run has held this lease before, and thus nobody has written to the output."""
         return bool(self._row) and self._row["epoch"] == 1
 
     def check(self) -> None:
-        """Raise BusyError if another run has taken the lease, for example while this driver was
-        suspended."""
+        """Raise BusyError if another run has taken the lease, for example during a suspend.
+
+        The table is read only if this run has sent no heartbeat for a while.
+        """
         if self._is_lost or self._awake() - self._heard > 2 * self._beat_seconds:
             self._beat()
 
     def confirm(self) -> None:
-        """Raise BusyError unless this run may still write. If it may, no commit of this run was
-        skipped. Reads the table `runs` if it has changed."""
+        """Raise BusyError unless this run may still write.
+
+        If it may, none of its commits was skipped. The table `runs` is read if it has changed.
+        """
         if self._is_lost or not self._is_newest():
             self._is_lost = True
             raise BusyError(
@@ -188,20 +200,22 @@ class Lease:
             )
 
     def note_rules(self, number: int) -> None:
-        """Note the number of rules in the table `forgotten` with the next heartbeat."""
+        """Record the number of rules in the table `forgotten` with the next heartbeat."""
         self._row["rules"] = max(number, self.rules_known)
 
     def confirm_commits(self) -> None:
-        """Call `confirm` if this run has committed anything. A run calls this before it reports its
-        commits as written."""
+        """Call `confirm` if this run has committed anything.
+
+        Call this before the run reports its commits as written.
+        """
         if self._books.fence and self._books.fence.is_used:
             self.confirm()
 
     def end(self, state: str, **columns: Any) -> None:
-        """Note how the run ended.
+        """Record how the run ended.
 
-        Raises nothing: if the JVM or the storage is gone, the run cannot write, and the next run
-        notices this.
+        Raises nothing. If the JVM or the storage is gone, the run cannot write, and the next run
+        will detect this.
 
         Args:
             columns: More values for the run's row.
@@ -227,12 +241,14 @@ class Lease:
             _at_work.discard(self.run_id)
 
     def _wait_for_others(self) -> list[dict[str, Any]]:
-        """Wait until no other run can be active, and return all runs. Raises BusyError if a run is
-        active."""
+        """Wait until no other run can be active, and return all runs.
+
+        Raises BusyError if a run is active.
+        """
         watched: dict[str, tuple[Any, float]] = {}
         while True:
-            # The silence is counted from after the first read to before the last read, so that a
-            # pause of this driver during a read does not count.
+            # Measure the silence from the end of the first read to the start of the last read. A
+            # pause of this driver during a read must not count.
             now = self._clock()
             runs = self._runs(EVERY_ROW)
             unknown = []
@@ -250,7 +266,7 @@ class Lease:
             self._sleep(min(5.0, self._patience / 4))
 
     def _is_over(self, other: Mapping[str, Any]) -> bool:
-        """Return whether a run that has not noted its end is known to have ended."""
+        """Return whether a run without a recorded end is known to have ended."""
         if other["holder"] == self._holder == this_process():
             return other["run_id"] not in _at_work
         return is_alive(other["holder"], self._holder) is False
@@ -260,8 +276,10 @@ class Lease:
         return self._books.read(TABLE, where, columns)
 
     def _is_newest(self) -> bool:
-        """Return whether this run may write, because no other run has the same number or a higher
-        one. The table is read only if it has changed since the last time that this was true."""
+        """Return whether this run may write: no other run has the same or a higher number.
+
+        The table is read only if it has changed since this was last true.
+        """
         version = self._books.version(TABLE)
         if version is not None and version == self._newest_at:
             return True
@@ -299,9 +317,9 @@ class Lease:
 
 @contextmanager
 def hold_lease(books: Books, job: str) -> Iterator[Lease]:
-    """Hold the lease for a job that is not a run, and note in the table `runs` how it ended.
+    """Hold the lease for a job that is not a run, and record in the table `runs` how it ended.
 
-    Raises BusyError if another run holds it.
+    Raises BusyError if another run holds the lease.
     """
     lease = Lease(books)
     lease.take(job=job)
@@ -315,14 +333,18 @@ def hold_lease(books: Books, job: str) -> Iterator[Lease]:
 
 
 def this_process() -> str:
-    """Return the identity of this driver: the machine and its boot, and the process and its start
-    time, as far as the system reports them."""
+    """Return the identity of this driver, as far as the system reports it.
+
+    It consists of the host name, the boot ID, the process ID and the process's start time.
+    """
     return f"{socket.gethostname()} {_boot()} {os.getpid()} {_read_start_ticks(os.getpid())}"
 
 
 def is_alive(holder: str, itself: str) -> bool | None:
-    """Return whether the process of the driver `holder` exists. None: unknown, because `holder` ran
-    on a different machine from `itself`."""
+    """Return whether the process of the driver `holder` exists; None if unknown.
+
+    It is unknown if `holder` runs on a different machine from `itself`.
+    """
     words = holder.split(" ")
     if len(words) != 4 or words[:2] != itself.split(" ")[:2] or words[1] == "-":
         return None
@@ -330,8 +352,7 @@ def is_alive(holder: str, itself: str) -> bool | None:
 
 
 def _boot() -> str:
-    """Return the machine's boot ID and the process's PID namespace; "-" if the system does not
-    report them."""
+    """Return the machine's boot ID and the process's PID namespace; "-" if they are unknown."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
@@ -340,7 +361,7 @@ def _boot() -> str:
 
 
 def _read_start_ticks(process: int) -> str:
-    """Return the start time of a process in clock ticks since the boot; "" if there is no such
+    """Return the start time of a process in clock ticks since boot; "" if there is no such
     process."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
@@ -349,8 +370,9 @@ def _read_start_ticks(process: int) -> str:
 
 
 def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of lanes in which earlier runs may still commit. A run that ended well has
-    no commits in progress, and has shut out the runs before it.
+    """Return the number of lanes in which earlier runs may still commit.
+
+    A run that ended well has no commits in progress, and has shut out the runs before it.
 
     >>> ended = {"epoch": 1, "state": "ended", "exit_code": 0, "writers": 3}
     >>> lost = {"epoch": 2, "state": "lost", "exit_code": None, "writers": 2}

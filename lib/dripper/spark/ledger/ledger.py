@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 TABLE = "warc_files"
 
 CRASHED = "crashed"
-"""The value of `error_kind` for a file that crashed its worker, in addition to the values of
+"""Value of `error_kind` for a file that crashed its worker. The other values are in
 `FileErrorKind`."""
 
 _ENTRY_COLUMNS = (
@@ -34,33 +34,37 @@ _ENTRY_COLUMNS = (
 Report = dict[str, Any]
 
 MAX_ATTEMPTS = 3
-"""Maximum number of attempts at a file that does not exist or that crashes its worker. Afterwards,
-the file is set aside until --redo names it."""
+"""Maximum number of attempts at a file that does not exist or crashes its worker. After that, the
+file is set aside until --redo names it."""
 
 
 class Ledger:
-    """Reads and writes the ledger; every write is one commit. Only this driver may write to the
-    ledger (`dripper.spark.ledger.lease`), so it is read once, and its entries are kept in
-    memory."""
+    """Reads and writes the ledger. Each write is a single commit.
+
+    Only this driver may write to the ledger (`dripper.spark.ledger.lease`), so the ledger is read
+    once and cached in memory.
+    """
 
     def __init__(self, books: Books, run_id: str, is_new: bool = False) -> None:
         self._books = books
         self._run_id = run_id
         self._last_batch = 0
         self._cached_entries: dict[Key, LedgerEntry] | None = {} if is_new else None
-        # Two simultaneous commits from one driver would conflict repeatedly, because each rewrites
-        # data files of the ledger.
+        # Two simultaneous commits from one driver would conflict repeatedly, because each of them
+        # rewrites data files of the ledger.
         self._lock = threading.RLock()
 
     def entries(self) -> list[LedgerEntry]:
-        """Return all entries, one small object per file (the 90,000 files of a Common Crawl release
-        take 20 MB on the driver)."""
+        """Return all entries, one small object per file.
+
+        The 90,000 files of a Common Crawl release take 20 MB on the driver.
+        """
         with self._lock:
             return list(self._entries().values())
 
     def _entries(self) -> dict[Key, LedgerEntry]:
         if self._cached_entries is None:
-            # A table that no run of this release has opened may lack the newest columns.
+            # If no run of this release has opened the table yet, it may lack the newest columns.
             rows = self._books.read(TABLE, EVERY_ROW, _ENTRY_COLUMNS)
             self._refuse_unknown_states(rows)
             self.number_above(row["batch"] for row in rows)
@@ -68,7 +72,7 @@ class Ledger:
         return self._cached_entries
 
     def _refuse_unknown_states(self, rows: Sequence[Row]) -> None:
-        """Raise DifferenceError if a file's state is unknown to this release."""
+        """Raise DifferenceError if a file has a state that this release does not know."""
         states = Counter(str(row["state"]) for row in rows if row["state"] not in (*UNFINISHED, *FINISHED))
         if states:
             name, (state, n_files) = self._books.name(TABLE), next(iter(states.items()))
@@ -79,9 +83,9 @@ class Ledger:
             )
 
     def _replace(self, rows: Sequence[Row], where: Where) -> None:
-        """Replace rows, in the table and in the cached entries."""
+        """Replace rows in the table and in the cached entries."""
         with self._lock:
-            # After a failed commit, it may be unknown whether it was written.
+            # If the commit fails, it may be unknown whether it was written.
             entries, self._cached_entries = self._cached_entries, None
             self._books.replace(TABLE, rows, where)
             if entries is not None:
@@ -108,12 +112,14 @@ class Ledger:
 
     @property
     def last_batch(self) -> int:
-        """The highest batch number among the entries and the arguments of `number_above`."""
+        """The highest batch number in the ledger or passed to `number_above`."""
         return self._last_batch
 
     def number_above(self, batches: Iterable[int]) -> None:
-        """Give new batches numbers above these, because a table has rows with these numbers, even
-        if the ledger does not."""
+        """Give new batches higher numbers than these.
+
+        Use it for batch numbers that occur in a table but perhaps not in the ledger.
+        """
         self._last_batch = max([self._last_batch, *batches])
 
     def batches(self, state: str) -> list[Batch]:
@@ -123,10 +129,10 @@ class Ledger:
         return [batch for batch in list_batches(entries, numbers) if batch.state == state]
 
     def record(self, plan: Plan) -> None:
-        """Record the plan before any work, so that a killed run is resumed with the same batches.
+        """Record the plan before any work, so that a killed run resumes with the same batches.
 
-        Files to be read again are first removed from the batch that last read them. Their old rows,
-        and the ledger's counts of these rows, are kept until the new rows are committed
+        Files to read again are moved out of the batch that last read them. Their old rows, and the
+        ledger's counts of these rows, are kept until the new rows are committed
         (`PlannedFile.replaces`).
         """
         batch_of_moved = {entry.file.key: entry.batch for entry in plan.moved}
@@ -144,12 +150,11 @@ class Ledger:
     def finish(
         self, results: Sequence[tuple[Batch, Sequence[Report]]], now: datetime, state: str | None = None
     ) -> list[Report]:
-        """Note the counts of each file in some batches in one commit, and return the ledger's new
-        rows.
+        """Record the counts of the batches' files in one commit. Return the ledger's new rows.
 
         Args:
-            state: The state for all the files. If None, each file gets one of FINISHED, and the
-                ledger's rows for selections are removed for files that were read whole.
+            state: The state for all files. If None, each file gets one of FINISHED. If a file was
+                read whole, the rows of its selections are removed.
         """
         rows: list[Report] = []
         for batch, reports in results:
@@ -179,15 +184,17 @@ class Ledger:
         row["replaces"] = None
         if report["error"] is None:
             return row | {"attempts": 0}
-        # If no file could be read at all, the network or the credentials are at fault, not a file.
+        # If no file could be read, the network or the credentials are at fault, not the files.
         is_own_fault = report.get("error_kind") in LASTING or any_read
         attempts = file.attempts + is_own_fault
         return row | {"attempts": attempts, "state": "set_aside" if attempts >= MAX_ATTEMPTS else "failed"}
 
     def isolate(self, batch: Batch, suspects: Sequence[Collection[str]]) -> list[Batch]:
-        """Move each group of suspected files from `batch` to its own batch, in one commit. If a
-        group is a single file, one more attempt is counted for that file. Return the rest of
-        `batch`, if it has any files left, and the new batches."""
+        """Move each group of suspected files from `batch` to a batch of its own, in one commit.
+
+        For a file that is alone in its group, one more attempt is counted. Return the rest of
+        `batch`, if any files are left, and the new batches.
+        """
         with self._lock:
             self._entries()
             group_of = {name: i for i, group in enumerate(suspects) for name in group}
@@ -204,8 +211,10 @@ class Ledger:
         return batches
 
     def put_back(self, batch: Batch, state: str) -> None:
-        """Note that the batch is back in `state`, an earlier state of UNFINISHED, because its later
-        results are gone or not wanted."""
+        """Record that the batch is back in `state`, an earlier one of UNFINISHED.
+
+        Its later results are lost or no longer wanted.
+        """
         if state == UNFINISHED[0]:
             rows = [_planned_row(file, batch.number, self._run_id) for file in batch.files]
             self._replace(rows, among("batch", [batch.number]))
@@ -213,16 +222,17 @@ class Ledger:
             self._change([batch.number], lambda row: row | {"state": state})
 
     def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:
-        """Note that the files of `batch` crash their worker. They are not tried again unless
-        somebody asks."""
+        """Set aside the files of `batch`, because they crash their worker."""
         crashed: dict[str, Any] = {"state": "set_aside", "replaces": None, "finished_at": now}
         crashed |= {"error": reason, "error_kind": CRASHED} | _NOTHING_READ
         rows = [_planned_row(file, batch.number, self._run_id) | crashed for file in batch.files]
         self._replace(rows, among("batch", [batch.number]))
 
     def dismiss(self, names: Collection[str]) -> None:
-        """Note that these files, which failed or are not whole archives, are known and need no more
-        reports. Rows read from these files are kept."""
+        """Record that these files, which failed or are not whole archives, need no more reports.
+
+        Rows from these files are kept.
+        """
         warc_files = set(names)
 
         def dismissed(row: Row) -> Row:
@@ -233,8 +243,10 @@ class Ledger:
         self._change({entry.batch for entry in self.entries() if entry.file.warc_file in warc_files}, dismissed)
 
     def forget(self, remaining: Sequence[tuple[LedgerEntry, FileRows]], now: datetime) -> None:
-        """Note, in one commit, how many rows of these files remain. The other pages are forgotten,
-        and are counted as skipped."""
+        """Record how many rows of these files remain, in one commit.
+
+        The other pages are forgotten, and are counted as skipped.
+        """
         left_of = {(entry.file.key, entry.batch): rows for entry, rows in remaining}
 
         def forgotten(row: Row) -> Row:
@@ -249,7 +261,7 @@ class Ledger:
         self._change({entry.batch for entry, _ in remaining}, forgotten)
 
     def note_checked(self, rows: Mapping[tuple[int, str], FileRows], now: datetime) -> None:
-        """Note, in one commit, that the rows of these batches and files match their pages."""
+        """Record that the rows of these batches and files match their pages, in one commit."""
 
         def checked(row: Row) -> Row:
             found = rows.get((row["batch"], row["warc_file"]))
@@ -263,10 +275,10 @@ class Ledger:
         self._change({batch for batch, _ in rows}, checked)
 
     def rebuild(self, rows: Sequence[dict[str, Any]], now: datetime) -> None:
-        """Add files that the ledger does not have, with values from their rows in a table.
+        """Add files that the ledger lacks, with values from their rows in a table.
 
         Args:
-            rows: Each has `warc_file`, `batch`, `pages`, `failed_pages`, `page_keys` and
+            rows: Dictionaries with `warc_file`, `batch`, `pages`, `failed_pages`, `page_keys` and
                 `selection`.
         """
         of_rows = {"state": "done", "attempts": 0, "skipped": {}, "clipped": False, "finished_at": now}
@@ -279,8 +291,7 @@ class Ledger:
         return sorted(rows, key=lambda row: row["warc_file"])
 
     def counts(self) -> dict[str, int]:
-        """Return counts over the whole ledger: files by state, records, pages, failed pages and
-        skipped records."""
+        """Return the totals: files by state, records, pages, failed pages and skipped records."""
         entries = self.entries()
         states = Counter(entry.state for entry in entries)
         sums = {
@@ -291,7 +302,7 @@ class Ledger:
 
 
 _MOVED = ("path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "run_id")
-"""Columns that change when a file gets a new batch."""
+"""Columns that change when a file moves to a new batch."""
 _READ = ("size_bytes", "version")
 """Columns for which reading a file may give better values than planning."""
 _REBUILT = "the ledger was rebuilt from rows; whether the file was read to its end is not known: --redo reads it again"
@@ -299,8 +310,11 @@ _NOTHING_READ = {"records": 0, "pages": 0, "failed_pages": 0, "skipped": {}, "by
 
 
 def _make_suspect(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
-    """Return a suspected file for its new batch. The old batch may have been committed without a
-    note in the ledger; then its rows count as an earlier reading."""
+    """Return a suspected file for its new batch.
+
+    The old batch may have been committed but not recorded in the ledger. Its rows therefore count
+    as an earlier reading.
+    """
     replaces = batch.number if file.replaces is None else file.replaces
     return replace(file, attempts=file.attempts + is_alone, replaces=replaces)
 

@@ -1,5 +1,4 @@
-"""Plans the remaining files and their batches, with pure, deterministic functions over the
-ledger."""
+"""Plans the remaining files and their batches. All functions are pure and deterministic."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,18 +12,18 @@ from dripper.spark.tables.batches import Batch, Key, PlannedFile
 from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
 UNFINISHED = ("planned", "preprocessed", "labelled")
-"""States of a batch's files while the batch is in progress, in order. Afterwards, each file is in
-one of FINISHED."""
+"""States of the files of a batch in progress, in order. Afterwards, each file is in one of
+FINISHED."""
 
 FINISHED = ("done", "failed", "set_aside", "dismissed")
 """done: read to its end. failed: not read to its end; the next run tries again. set_aside: failed
-too often, and tried again only on request. dismissed: somebody has decided that the file needs no
-more attempts or reports."""
+too often; tried again only on request. dismissed: somebody decided that no more attempts or reports
+are needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """A file's row in the ledger."""
+    """The ledger's row for a file."""
 
     file: PlannedFile
     batch: int
@@ -33,18 +32,18 @@ class LedgerEntry:
     pages: int = 0
     """Number of rows in `extractions` from the file's last reading."""
     fault: ArchiveFault | None = None
-    """Fault of a file that was read to its end but is not a whole archive."""
+    """The reason why a file that was read to its end is not a whole archive."""
     records: int = 0
-    """Number of records in the last reading. The next three fields are also counts of that
-    reading."""
+    """Number of records in the last reading. The next three fields are counts of that reading,
+    too."""
     failed_pages: int = 0
     skipped: int = 0
     forgotten: int = 0
     """Skipped records that are forgotten pages."""
     page_keys: int | None = None
-    """The sum of the file's page keys (`dripper.spark.tables.row_keys`); None: not known."""
+    """Sum of the file's page keys (`dripper.spark.tables.row_keys`); None if unknown."""
     checked_at: datetime | None = None
-    """Last time at which the file's rows were known to match its pages; None: not known."""
+    """Last time at which the file's rows were known to match its pages; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +53,10 @@ class Plan:
     resumed: tuple[Batch, ...] = ()
     """Batches that an earlier run planned but did not finish, at any stage."""
     fresh: tuple[Batch, ...] = ()
-    """New batches, with the files that the ledger does not know and the files in `moved`."""
+    """New batches of the files in `moved` and of files that the ledger does not know."""
     moved: tuple[LedgerEntry, ...] = ()
-    """Files to remove from the batch that last read them, because they failed, have changed, or are
-    to be redone."""
+    """Files to move out of the batch that last read them, because they failed, have changed, or
+    must be read again on request."""
     n_done: int = 0
     """Number of input files that need no work."""
     n_left: int = 0
@@ -67,14 +66,16 @@ class Plan:
     faults: Mapping[str, ArchiveFault] = field(default_factory=dict)
     """Input files that are done but are not whole archives."""
     anew: frozenset[int] = frozenset()
-    """Batches in `resumed` that are between two stages but start over, because one of their files
-    is to be read again."""
+    """Batches in `resumed` that were between two stages but must start over, because one of their
+    files must be read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSize:
-    """A batch ends at `files` files or `bytes` bytes, whichever comes first, but has at least one
-    file."""
+    """The maximum size of a batch: `files` files or `bytes` bytes, whichever is reached first.
+
+    Every batch has at least one file, even if that file is larger.
+    """
 
     files: int
     bytes: int
@@ -91,20 +92,21 @@ def make_plan(
 ) -> Plan:
     """Return the work that remains for `files`, given the ledger.
 
-    Files in the ledger that are not in `files` are left alone. The same file with another selection
-    is separate work. A file that was read whole includes the records of every selection, and a
-    whole reading replaces the rows of all selections.
-
-    Raises InputError if two of the files have the same key.
+    Files that are in the ledger but not in `files` are not touched. The same file with another
+    selection is separate work. If a whole file is read, its rows replace the rows of all its
+    selections.
 
     Args:
-        limit: The maximum number of files to process. Batches of an earlier run are never split,
+        limit: Maximum number of files to process. Batches of an earlier run are never split,
             because their rows are committed together.
-        states: The states in which batches from an earlier run are resumed. Batches in other states
-            are not this run's work, and count as done.
-        redo: Files to read again although they are done. A batch between stages that contains such
-            a file starts over.
-        last: New batches get numbers above this one, and above all batches in the ledger.
+        states: Resume batches of earlier runs in these states. Batches in other states are left for
+            another run, and count as done.
+        redo: Files to read again although they are done. A batch between stages starts over if it
+            contains such a file.
+        last: New batches get numbers above this one and above all batches in the ledger.
+
+    Raises:
+        InputError: If two of the files have the same key.
     """
     entries = {entry.file.key: entry for entry in ledger}
     files_by_key = _index(files)
@@ -156,8 +158,10 @@ def _is_redone(batch: Batch, redo: Collection[str]) -> bool:
 def _list_undone(
     files: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
 ) -> Iterable[tuple[PlannedFile, LedgerEntry | None]]:
-    """Yield the files that need a new batch, each with its entry. Files that the ledger does not
-    know come first."""
+    """Yield the files that need a new batch, each with its entry.
+
+    Files that the ledger does not know come first.
+    """
     again = []
     for key, file in files.items():
         entry = entries.get(key)
@@ -174,8 +178,7 @@ def _list_undone(
 
 
 def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
-    """Return, for each file with selections in the ledger, the batches with the selections'
-    rows."""
+    """Return the batches with rows of selections, for each file with selections in the ledger."""
     batches: dict[str, set[int]] = {}
     for entry in entries:
         if entry.file.selection is not None:
@@ -184,8 +187,11 @@ def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...
 
 
 def batches_of(entry: LedgerEntry) -> list[int]:
-    """Return the batches that may have rows of the file: its own batch and, while the file is read
-    again, the batch of its earlier reading."""
+    """Return the batches that may have rows of the file.
+
+    These are the file's own batch and, while the file is read again, the batch of its earlier
+    reading.
+    """
     return [entry.batch] if entry.file.replaces is None else [entry.batch, entry.file.replaces]
 
 
@@ -195,9 +201,9 @@ def _note_superseded(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]
 
 
 def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
-    """Return whether the file has changed since it was read, as far as its size and version show.
+    """Return whether the size or version shows that the file has changed since it was read.
 
-    A size or version that is or was unknown shows nothing. But if the file could not be read
+    An unknown size or version, now or earlier, shows nothing. But if the file could not be read
     before, a newly known value shows that the file now exists.
     """
     if entry.state in UNFINISHED:
@@ -209,14 +215,18 @@ def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
 
 
 def _comparable(now: str | int, then: str | int | None) -> bool:
-    """Return whether two values can be compared. An ETag cannot be compared with a modification
-    time, because the same file may have been read in two ways."""
+    """Return whether two values are comparable. An ETag is not comparable with a modification time.
+
+    The versions differ in kind if the same file was read in two ways.
+    """
     return then is None or str(now).partition(":")[0] == str(then).partition(":")[0] or isinstance(now, int)
 
 
 def fault_of(row: Mapping[str, Any]) -> ArchiveFault | None:
-    """Return the reason why the file with this ledger row is not a whole archive; None if no fault
-    is known. If only single records were read, no fault is known."""
+    """Return why the file with this ledger row is not a whole archive; None if no fault is known.
+
+    No fault is known if only single records were read.
+    """
     if row.get("selection") is not None or row.get("error") is not None or not row.get("n_problems"):
         return None
     return find_archive_fault(row["records"], dict(row["skipped"] or {}), bool(row["clipped"]))
@@ -230,8 +240,10 @@ def _plan_again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
 
 
 def _open_as_typed(batch: Batch, typed: dict[Key, PlannedFile]) -> Batch:
-    """Return the batch with the paths and record places that this run was given. The ledger stores
-    neither signed addresses nor places, and only this run's signed address is valid."""
+    """Return the batch with the paths and record positions that this run was given.
+
+    The ledger stores neither positions nor signed URLs, and only this run's signed URL is valid.
+    """
     files = (
         replace(file, path=typed[file.key].path, places=typed[file.key].places) if file.key in typed else file
         for file in batch.files
@@ -242,7 +254,7 @@ def _open_as_typed(batch: Batch, typed: dict[Key, PlannedFile]) -> Batch:
 def list_batches(ledger: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
     """Return the batches with these numbers from the ledger, in order.
 
-    A batch with any planned file is redone as a whole, so its state is planned.
+    A batch with a planned file is redone as a whole, so its state is planned.
     """
     entries = list(ledger)
     superseded = _find_superseded(entries)

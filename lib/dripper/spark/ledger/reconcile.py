@@ -1,10 +1,10 @@
 """Compares the tables with the ledger, to check that the rows counted in the ledger exist.
 
-People drop tables, restore older versions, and delete rows with SQL. So every run first compares
-the rows of each batch of `extractions` with the ledger's counts. The numbers are in Delta's log;
-data is read only for the keys of batches that were rewritten. A batch in progress may have any
-number of rows, because it is replaced as a whole. `dripper.spark.upkeep.repair` repairs
-differences.
+People drop tables, restore older versions, and delete rows with SQL. Therefore every run first
+compares the number of rows in each batch of `extractions` with the ledger. The numbers come from
+Delta's log. Spark reads data only to compare the keys of rewritten batches. A batch in progress may
+have any number of rows, because it will be replaced as a whole. `dripper.spark.upkeep.repair`
+repairs differences.
 """
 
 import logging
@@ -38,8 +38,8 @@ logger = logging.getLogger(__name__)
 
 TABLE = "extractions"
 _VERSIONS_TRIED = 30
-"""Maximum number of table versions that are searched for the version that caused a difference. Each
-takes two jobs."""
+"""Maximum number of table versions to search for the cause of a difference. Each version takes two
+jobs."""
 _KEEPS_ROWS = ("OPTIMIZE", "VACUUM", "ADD COLUMNS", "CHANGE COLUMN", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES")
 
 
@@ -50,17 +50,16 @@ class Difference:
     batch: int
     rows: int
     counted: int
-    """Number of rows according to the ledger. If this equals `rows`, the rows belong to other
+    """Number of rows according to the ledger. If it equals `rows`, the rows belong to other
     pages."""
 
 
 def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
-    """Return, for each batch in the ledger, the minimum and maximum number of rows that it may
-    have.
+    """Return the minimum and maximum number of rows that each batch in the ledger may have.
 
-    The maximum is None if the batch is in progress, or has rows that a batch in progress will
-    replace, because a kill may have come before or after the commit. A whole reading also replaces
-    readings of selections.
+    The maximum is None if the batch is in progress or has rows that a batch in progress will
+    replace, because a kill may have come before or after that commit. A reading of a whole file
+    also replaces the rows of selections.
     """
     entries = list(ledger)
     on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
@@ -80,12 +79,11 @@ def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
 def find_differences(
     entries: Iterable[LedgerEntry], rows: Mapping[int, int], leaving: Mapping[int, int] | None = None
 ) -> list[Difference]:
-    """Return, in order, the batches with fewer or more rows in the table than in the ledger's
-    counts.
+    """Return the batches with fewer or more rows than the ledger counts, in order.
 
     Args:
-        rows: The number of rows in each batch of the table.
-        leaving: The number of rows about to be deleted, by batch.
+        rows: Number of rows in each batch of the table.
+        leaving: Number of rows that are about to be deleted, by batch.
     """
     allowed, unequal = bounds(entries), []
     for batch in sorted(allowed.keys() | rows.keys()):
@@ -101,16 +99,15 @@ def find_differences(
 def compare(
     books: Books, ledger: Ledger, confirm: Callable[[], None], every: bool = False
 ) -> tuple[list[Difference], BatchCounts]:
-    """Return the batches for which the rows in `extractions` differ from the ledger's counts, and
-    the counts of all batches in `extractions`. From then on, the ledger numbers new batches above
-    all batches of the table.
+    """Return the batches of `extractions` that differ from the ledger, and all batches' counts.
 
-    For batches with a data file newer than the last comparison of page keys, the keys are compared,
-    too. The age of a file is in Delta's log, so nothing is scanned if nobody has written.
+    If a batch has a data file newer than the last check, the keys of its pages are compared, too.
+    The age of a file is in Delta's log, so nothing is scanned if nobody has written. From then on,
+    the ledger numbers new batches above all batches in the table.
 
     Args:
-        confirm: Raises if another run has taken the lease, because that run may have written
-            between the reads of the two tables.
+        confirm: Raises if another run has taken the lease. That run may have written between the
+            reads of the two tables.
         every: Compare the keys of all batches.
     """
     counts, entries = books.count_batches(TABLE), ledger.entries()
@@ -126,7 +123,7 @@ def compare(
         found = books.count_files(TABLE, None if every else checked.keys())
         unequal += _compare_keys(checked, found)
         others = {each.batch for each in unequal}
-        # The storage's clock may be ahead of this machine's.
+        # The clock of the storage may be ahead of this machine's.
         now = max([datetime.now(UTC), *(counts.written[n] for n in checked if n in counts.written)])
         equal = {place: rows for place, rows in found.items() if place[0] in checked.keys() - others}
         if not every or any(entry.page_keys is None for entry in entries):
@@ -148,8 +145,7 @@ def _known_keys(entries: Sequence[LedgerEntry]) -> dict[int, list[LedgerEntry]]:
 
 
 def _is_rewritten(files: Sequence[LedgerEntry], written: datetime | None) -> bool:
-    """Return whether the newest data file of a batch is newer than the last comparison of the
-    batch's rows; False if the file's time is not known."""
+    """Return whether a batch's newest data file is newer than its last check; False if unknown."""
     looks = [entry.checked_at for entry in files if entry.checked_at is not None]
     return written is not None and (not looks or written > max(looks))
 
@@ -157,7 +153,7 @@ def _is_rewritten(files: Sequence[LedgerEntry], written: datetime | None) -> boo
 def _compare_keys(
     files: Mapping[int, Sequence[LedgerEntry]], found: Mapping[tuple[int, str], FileRows]
 ) -> list[Difference]:
-    """Return the batches in which a file's rows differ from its pages, by their number or keys."""
+    """Return the batches in which the number or the keys of a file's rows differ from its pages."""
     rows_of: dict[int, dict[str, FileRows]] = defaultdict(dict)
     for (batch, name), rows in found.items():
         rows_of[batch][name] = rows
@@ -173,7 +169,7 @@ def _compare_keys(
 
 
 def are_rows_of(readings: Sequence[LedgerEntry], rows: FileRows) -> bool:
-    """Return whether a file's rows in a batch match its pages, as far as their keys are known."""
+    """Return whether a file's rows in a batch match its pages, as far as the keys are known."""
     keys = [entry.page_keys for entry in readings if entry.pages]
     is_same = None in keys or rows.keys == sum(filter(None, keys))
     return rows.rows == sum(entry.pages for entry in readings) and is_same
@@ -182,21 +178,23 @@ def are_rows_of(readings: Sequence[LedgerEntry], rows: FileRows) -> bool:
 def settle(
     books: Books, pages: Pages, ledger: Ledger, lease: Lease, adding: Collection[Rule] = (), every: bool = False
 ) -> tuple[list[Difference], BatchCounts, Rules]:
-    """Delete pages that should be forgotten, and return the result of `compare` and the rules that
-    now apply. Pages should be forgotten if somebody brought them back, or if an earlier call began
-    to forget them.
+    """Delete pages that should be forgotten, and return the result of `compare` and the rules.
 
-    Raises DifferenceError if rules are missing.
+    A page should be forgotten if somebody brought it back, or if an earlier call began to forget
+    it.
 
     Args:
-        adding: Rules that are about to be noted.
+        adding: Rules that are about to be recorded.
         every: As for `compare`.
+
+    Raises:
+        DifferenceError: If rules are missing.
     """
     rule_rows = books.read(forgotten.TABLE)
     of_adding = [{"kind": each.kind, "pattern": each.pattern} for each in adding]
     check_rules([*rule_rows, *of_adding], lease.rules_known, ledger, books.name(forgotten.TABLE))
     rules = forgotten.rules_of(rule_rows)
-    # The data files of a restored version keep their old times, so comparing times is not enough.
+    # The data files of a restored version keep their old times, so their times do not show it.
     is_restored = bool(rules) and pages.are_restored()
     unequal, counts = compare(books, ledger, lease.confirm, every=every or is_restored)
     batches = {each.batch for each in unequal}
@@ -220,11 +218,13 @@ def reconcile(
     adding: Collection[Rule] = (),
     every: bool = False,
 ) -> tuple[Rules, Mapping[int, int]]:
-    """Call `settle`, and return the rules that apply and the number of rows in each batch.
+    """Call `settle`. Return the rules that apply and the number of rows in each batch.
 
-    Raises DifferenceError if the rows of `extractions` differ from the ledger's counts, if its data
-    files are missing from storage, or if rules are missing. Rows removed on purpose are not a
-    difference.
+    Rows that were removed deliberately are not a difference.
+
+    Raises:
+        DifferenceError: If the rows of `extractions` differ from the ledger's counts, if data files
+            are missing from storage, or if rules are missing.
     """
     unequal, counts, rules = settle(SparkBooks(spark, tables), pages, ledger, lease, adding, every)
     entries = ledger.entries()
@@ -252,9 +252,12 @@ def reconcile(
 
 
 def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[str]:
-    """Return a sentence if the rows of `extractions` differ from the ledger's counts, because
-    somebody has changed either table since `reconcile`. Reads only Delta's log; if the log is out
-    of reach, the next run reports the difference."""
+    """Return a sentence if the rows of `extractions` differ from the ledger's counts.
+
+    In that case, somebody has changed one of the tables since `reconcile`. Only Delta's log is
+    read. If
+    the log is out of reach, the next run reports the difference.
+    """
     repair = f"jobs/maintain.py --output {tables.output} --repair has these batches read again by the next run"
     newest = tables.log(TABLE).newest()
     if newest is not None and VERSION_PROPERTY not in newest.properties:  # The run's write made it.
@@ -268,8 +271,8 @@ def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[
 
 
 def describe_differences(spark: SparkSession, tables: Tables, unequal: Sequence[Difference]) -> str:
-    """Return a description of the batches of `extractions` that differ from the ledger, with the
-    versions that made the differences."""
+    """Describe the batches of `extractions` that differ from the ledger, with the versions at
+    fault."""
     since = find_changes(spark, tables, TABLE, unequal)
     of_ledger = ""
     if any(each.batch not in since and each.rows != each.counted for each in unequal):
@@ -289,14 +292,16 @@ def _describe(difference: Difference, since: Mapping[int, str]) -> str:
 
 
 def say_batches(numbers: Iterable[int]) -> str:
-    """Return a phrase with the number of these batches, and the first and the last of them."""
+    """Return a phrase with the number of these batches, the first and the last."""
     listed = sorted(numbers)
     return f"batch {listed[0]}" if len(listed) == 1 else f"{len(listed)} batches ({listed[0]} to {listed[-1]})"
 
 
 def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Sequence[Difference]) -> dict[int, str]:
-    """Return, by batch, the table version that made the difference, with its operation and time.
-    Batches without a known version are left out."""
+    """Return the table version that caused each difference, by batch, with its operation and time.
+
+    Batches without a known version are left out.
+    """
     counts: dict[int, dict[int, int]] = {}
 
     def rows_at(version: int) -> dict[int, int]:
@@ -305,10 +310,11 @@ def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Seque
         return counts[version]
 
     changes_by_batch: dict[int, str] = {}
-    # A version cannot be read if its log or data was removed.
+    # A version cannot be read if its log or its data was removed.
     with suppress(PySparkException, Py4JError):
         history = _history(spark, tables, table)
-        # People's operations come first, then jobs' operations, each with the newest first.
+        # Operations by people come before operations by jobs. In each group, the newest comes
+        # first.
         changes = [row for row in history if not row["operation"].startswith(_KEEPS_ROWS)]
         changes.sort(key=lambda row: (row["operation"] == "WRITE", -row["version"]))
         for row in islice(changes, _VERSIONS_TRIED):
@@ -317,8 +323,8 @@ def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Seque
                 break
             before, after = rows_at(row["version"] - 1), rows_at(row["version"])
             for each in unexplained:
-                # If the ledger counts none of the rows, a run wrote them, and the ledger has
-                # changed.
+                # If the ledger counts no rows of the batch, a run wrote them and the ledger was
+                # changed later.
                 is_of_ledger = row["operation"] == "WRITE" and not each.counted
                 if before.get(each.batch, 0) == each.counted != after.get(each.batch, 0) and not is_of_ledger:
                     changes_by_batch[each.batch] = _change(row)
@@ -330,14 +336,14 @@ def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Seque
 
 
 def _history(spark: SparkSession, tables: Tables, table: str) -> list[dict[str, Any]]:
-    """Return the table's versions, the newest first."""
+    """Return the table's versions, newest first."""
     at = F.unix_seconds("timestamp").alias("at")
     rows = spark.sql(f"DESCRIBE HISTORY {tables.sql_name(table)}").select("version", at, "operation", "userName")
     return sorted((row.asDict() for row in rows.collect()), key=lambda row: -row["version"])
 
 
 def _changed_by_people(spark: SparkSession, tables: Tables, table: str) -> str:
-    """Return the newest table version that no run made: runs only write and merge."""
+    """Return the newest table version that no run made. Runs only write and merge."""
     history: list[dict[str, Any]] = []
     with suppress(PySparkException, Py4JError):
         history = [

@@ -1,12 +1,12 @@
-"""Tracks moved archives: files under a new prefix are the same files as under the old prefix.
+"""Tracks moved archives: a file under a new prefix is still the same file.
 
-A page's ID is derived from its file's address. So the address under which a file was first read
-remains its name in all tables, and the table `relocated` has the prefixes of moved files. A run
+A page's ID is derived from the address of its file. Therefore the address under which a file was
+first read remains its name in all tables. The table `relocated` has the old and new prefixes. A run
 translates the addresses in its input before it compares them with the ledger, and opens the files
 at their current addresses.
 
-An address may be reused: if its file has moved away, the next file there is a new file. The new
-file's name is the address with a number (`latest/a.warc.gz#2`), and no other file has that name.
+An address may be reused: if a file has moved away, the next file at its address is a new file. Its
+name is the address with a number (`latest/a.warc.gz#2`), so that the name is unique.
 """
 
 import re
@@ -31,18 +31,18 @@ from dripper.warc.open.identity import canonical_address, reading_path
 
 TABLE = "relocated"
 _NUMBERED = re.compile(r"(.+)#([2-9]|[1-9]\d+)", re.DOTALL)
-"""The name of a file at an address that other files had before; see `find_first_name`."""
+"""The name of a file at an address that earlier files had, too; see `find_first_name`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Two prefixes of canonical addresses, which end with a folder's name."""
+    """A move of archives: two prefixes of canonical addresses, each ending with a folder's name."""
 
     old: str
     new: str
 
     def takes(self, address: str) -> bool:
-        """Return whether the file at an address is moved.
+        """Return whether this move applies to the file at an address.
 
         >>> Move("/b", "s3://a").takes("/b/x.warc"), Move("/b", "s3://a").takes("/bc/x.warc")
         (True, False)
@@ -51,8 +51,9 @@ class Move:
 
 
 def move(old: str, new: str) -> Move:
-    """Return the move from one typed prefix to another. Raises InputError if a prefix is invalid or
-    both are the same.
+    """Return the move between two prefixes that a user typed.
+
+    Raises InputError if a prefix is invalid or if both are the same.
 
     >>> move("s3a://old/crawl/", "s3://new/crawl")
     Move(old='s3://old/crawl', new='s3://new/crawl')
@@ -85,15 +86,17 @@ def names_by_place(names: Iterable[str], moves: Sequence[Move]) -> dict[str, str
     found: dict[str, tuple[int, str]] = {}
     for name in names:
         place, arrival = _follow(name, moves)
-        # If several files were moved to the same address, the last one is there, unless a file was
-        # read there.
+        # If several files were moved to one address, the last one is there, unless another file was
+        # read at that address.
         found[place] = max(found.get(place, (-1, "")), (arrival, name))
     return {place: name for place, (_, name) in found.items()}
 
 
 def find_first_name(address: str, moves: Sequence[Move], known: Mapping[str, str]) -> str:
-    """Return the name of the file at an address. If the ledger knows the file, this is the address
-    under which it was first read; otherwise, it is a name for a new file.
+    """Return the name of the file at an address.
+
+    For a file in the ledger, this is the address under which it was first read. For a new file,
+    this is a new name.
 
     Args:
         known: The result of `names_by_place`.
@@ -120,8 +123,10 @@ def find_place(name: str, moves: Sequence[Move]) -> str:
 
 
 def _follow(name: str, moves: Sequence[Move]) -> tuple[str, int]:
-    """Return the current address of the file with this name, and the index of the move that brought
-    it there. The index is `len(moves)` if no move did."""
+    """Return the current address of the file with this name, and the index of its last move.
+
+    The index is `len(moves)` if the file was not moved.
+    """
     address, number = match.groups() if (match := _NUMBERED.fullmatch(name)) else (name, "1")
     earlier, place, arrival = int(number) - 1, address, len(moves)
     for i, each in enumerate(moves):
@@ -134,7 +139,7 @@ def _follow(name: str, moves: Sequence[Move]) -> tuple[str, int]:
 
 
 def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterable[LedgerEntry]) -> Input:
-    """Return the input with its files renamed to the addresses under which they were first read."""
+    """Rename the files of an input to the addresses under which they were first read."""
     if not moves:
         return source
     by_name = {entry.file.warc_file: entry for entry in entries}
@@ -145,8 +150,8 @@ def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterabl
         if name == file.warc_file:
             return file
         path = file.path or file.warc_file
-        # A copy has its own time or ETag, which can be compared only with another reading of the
-        # same copy.
+        # A copy has its own modification time or ETag, which is comparable only with another
+        # reading of that copy.
         is_same = name not in by_name or by_name[name].file.path == reading_path(path)
         return replace(file, warc_file=name, path=path, version=file.version if is_same else None)
 
@@ -155,8 +160,10 @@ def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterabl
 
 
 def locate(entries: Sequence[LedgerEntry], moves: Sequence[Move]) -> list[LedgerEntry]:
-    """Return the ledger entries with their files' current paths, for files that a run reads again
-    although its input does not name them."""
+    """Return the entries with the files' current paths.
+
+    A run needs these paths to read files again that are not in the run's input.
+    """
     if not moves:
         return list(entries)
     paths = [_path_now(entry.file.warc_file, entry.file.path, moves) for entry in entries]
@@ -164,23 +171,25 @@ def locate(entries: Sequence[LedgerEntry], moves: Sequence[Move]) -> list[Ledger
 
 
 def read_paths(books: Books, names: Collection[str]) -> dict[str, str]:
-    """Return, by name, the paths that open the ledger's files. Files that are opened by their names
-    are left out."""
+    """Return the paths at which the ledger's files are opened, by name.
+
+    A file is left out if its name is also its path.
+    """
     moves, rows = read_moves(books), books.read("warc_files", among("warc_file", names), ("warc_file", "path"))
     paths = {row["warc_file"]: _path_now(row["warc_file"], row["path"], moves) for row in rows}
     return {name: path for name, path in paths.items() if path is not None}
 
 
 def _path_now(name: str, path: str | None, moves: Sequence[Move]) -> str | None:
-    """Return the path that opens a file now, given its path in the ledger; None if the file's name
-    opens it."""
+    """Return a file's current path, given its path in the ledger; None if the name is the path."""
     place = find_place(name, moves)
     return path if place == (canonical_address(path) if path else name) else place
 
 
 def check_not_moved(files: Iterable[PlannedFile], entries: Iterable[LedgerEntry]) -> None:
-    """Raise InputError if most of the files that the ledger does not know have the same name and
-    size as files that it knows. Such files were probably moved, and would be read twice.
+    """Raise InputError if most new files have the same names and sizes as files in the ledger.
+
+    Such files were probably moved, and would be read twice.
 
     Args:
         entries: The result of `locate`.
@@ -223,16 +232,16 @@ def _prefixes(old: str, new: str) -> tuple[str, str]:
 
 
 def read_moves(books: Books) -> list[Move]:
-    """Return the moves noted in an output, oldest first."""
+    """Return the moves recorded in an output, oldest first."""
     rows = sorted(books.read(TABLE), key=lambda row: row["relocated_at"])
     return [Move(row["old_prefix"], row["new_prefix"]) for row in rows]
 
 
 def note_move(books: Books, moved: Move, now: datetime | None) -> str:
-    """Note a move unless it is known, and return a sentence with the number of the ledger's files
-    that it moves. The caller must hold the lease. If `now` is None, nothing is noted.
+    """Record a move, unless the move is known. Return a sentence with the number of moved files.
 
-    Raises InputError if the ledger has no file below the old prefix.
+    The caller must hold the lease. If `now` is None, nothing is recorded. Raises InputError if the
+    ledger has no file below the old prefix.
     """
     moves = read_moves(books)
     names = {row["warc_file"] for row in books.read("warc_files", columns=["warc_file"])}
@@ -254,11 +263,13 @@ def note_move(books: Books, moved: Move, now: datetime | None) -> str:
 def relocate(
     spark: SparkSession, output: str, moved: Move, *, dry_run: bool = False, single_writer: bool = False
 ) -> str:
-    """Note that archives have moved, and return a sentence with the number of the ledger's files
-    that were moved. No rows in other tables change.
+    """Record that archives have moved. Return a sentence with the number of files that were moved.
 
-    Raises InputError if the ledger has no file below the old prefix, and BusyError if another run
-    is active.
+    No rows in other tables change.
+
+    Raises:
+        InputError: If the ledger has no file below the old prefix.
+        BusyError: If another run is active.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)

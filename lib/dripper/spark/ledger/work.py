@@ -1,4 +1,4 @@
-"""The handles to an output that all steps of a run share."""
+"""The objects that all steps of a run on an output share."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from dripper.spark.tables.store import Tables
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One run over one output."""
+    """A run on an output."""
 
     spark: SparkSession
     tables: Tables

@@ -1,4 +1,4 @@
-"""Writes the account of a run from the run's tables."""
+"""Writes the account of a run from the tables of its output."""
 
 import os
 from collections import Counter
@@ -26,13 +26,12 @@ BESIDE = ""
 _SHOWN_PAGES = 20
 _DOUBTFUL_PAGES = 10
 _FAILED_FIRST = ("time_limit", "memory_limit", "crashed", "internal", "labeler_failed")
-"""Errors that are shown first; the other errors are caused by the pages themselves."""
+"""Errors to show first. All other errors are caused by the pages themselves."""
 _FILE = ("warc_file", "state", "batch", "pages", "failed_pages", "bytes_read", "n_problems", "error", "error_kind")
 
 
 def check_place(spark: SparkSession, tables: Tables, to: str) -> None:
-    """Raise InputError if no account can be written to `to`, as far as this can be checked before
-    the run."""
+    """Raise InputError if `to` is not writable, as far as this can be checked before the run."""
     if to == BESIDE and tables.in_catalog:
         raise InputError(
             f"{tables.output} is a schema of a catalog, which holds no files: say where, --report FILE.html"
@@ -54,14 +53,16 @@ def check_place(spark: SparkSession, tables: Tables, to: str) -> None:
 
 
 def _path_here(place: str) -> Path | None:
-    """Return the path of a location on this machine; None for addresses."""
+    """Return the path of a location on this machine; None for a URL."""
     return Path(place) if output_place("--report", place).kind == "path" else None
 
 
 def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
-    """Return the file system of an address, and the path in that file system. Spark can write next
-    to the tables and has the credentials, which this program may lack. Raises InputError on Spark
-    Connect."""
+    """Return the file system of a URL, and the path in that file system.
+
+    Spark can write next to the tables and has credentials, which this program may lack. Raises
+    InputError on Spark Connect.
+    """
     if (context := context_of(spark)) is None:
         raise InputError(
             f"the report cannot be written to {to}: over Spark Connect only a file or a folder of this machine can be written; "
@@ -74,12 +75,13 @@ def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
 def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str | None = None) -> str:
     """Write the account of a run as a single HTML page, and return its location.
 
-    Raises InputError if the run does not exist or the account cannot be written.
-
     Args:
-        to: A file, or a folder for a file named RUN_ID.html. May be an address that Spark can write
+        to: A file, or a folder for a file named RUN_ID.html. It may be a URL that Spark can write
             to, such as `s3a://`. BESIDE means `reports` next to the tables.
         run_id: The run; None: the last run.
+
+    Raises:
+        InputError: If the run does not exist or the account cannot be written.
     """
     tables = Tables(spark, output)
     check_place(spark, tables, to)
@@ -92,8 +94,10 @@ def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings,
 
 
 def try_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str) -> str:
-    """Like `write_account`, but never raises, so that the run does not fail at its end. Return a
-    sentence about the result."""
+    """Like `write_account`, but return a sentence about the result, and never raise.
+
+    A run must not fail at its end only because of the account.
+    """
     try:
         return f"account of the run: {write_account(spark, output, to, cost, run_id)}\n"
     except Exception as error:
@@ -101,8 +105,10 @@ def try_account(spark: SparkSession, output: str, to: str, cost: CostSettings, r
 
 
 def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> RunFacts:
-    """Return the facts of a run (None: the last run) from the tables. Raises InputError if the run
-    does not exist."""
+    """Return the facts of a run from the tables. If `run_id` is None, use the last run.
+
+    Raises InputError if the run does not exist.
+    """
     run = _run(tables, run_id)
     ledger = tables.read("warc_files").where((F.col("run_id") == run["run_id"]) & F.col("state").isin(*FINISHED))
     files = ledger.select(*_FILE, "finished_at", "task_ms", "slowest_page").collect()
@@ -163,8 +169,7 @@ def _choose_doubtful(rows: DataFrame) -> DataFrame:
 
 
 def _quality(rows: DataFrame) -> dict[str, Any]:
-    """Return counts of extractions by page kind and by confidence, and counts of short and wordless
-    extractions."""
+    """Count the extractions by page kind and by confidence, and the short and the empty ones."""
     good = rows.where(F.col("error_code").isNull())
     groups = good.groupBy("page_kind", F.floor(F.col("confidence") * 20).alias("at_least")).agg(
         F.count("*").alias("pages"),
@@ -192,8 +197,7 @@ def _count_by(rows: DataFrame, column: str) -> dict[str, int]:
 
 
 def _utc(moment: datetime | None) -> datetime | None:
-    """Return the moment in UTC. Spark returns timestamps in the driver's time zone, without time
-    zone information."""
+    """Return the time in UTC. Spark returns naive timestamps in the driver's time zone."""
     return moment.astimezone(UTC) if moment else None
 
 

@@ -23,10 +23,10 @@ _GIVEN_UP = {"set_aside": "set aside", "dismissed": "dismissed"}
 
 
 def summary(outcome: Outcome, output: str, devices: Mapping[str, DeviceSettings] | None = None) -> str:
-    """Return the final counts of a run, as lines of text.
+    """Return the final counts of a run as lines of text.
 
     Args:
-        devices: GPUs with their rent, for the cost of the stage `label`.
+        devices: GPUs and their rent, for the cost of the stage `label`.
     """
     totals, ledger = outcome.totals, outcome.ledger
     lines = [""]
@@ -125,7 +125,7 @@ def _rows(totals: Totals, output: str) -> list[str]:
 
 
 def plan_summary(plan: Plan) -> str:
-    """Return a run's plan as text, with one line per batch."""
+    """Return a run's plan as text, with a line for each batch."""
     lines = [
         f"{say_count(plan.n_done, 'file', 'is')} done; {len(plan.moved)} that failed or have changed are read again"
     ]
@@ -145,9 +145,11 @@ def plan_summary(plan: Plan) -> str:
 
 
 def cost_summary(pages: PagesRead, settings: Settings) -> str:
-    """Return an estimate from some of a plan's pages. It has the cost of labelling the plan's pages
-    in a separate stage, and the share of pages that a chain's next labeler gets. Return "" if there
-    is nothing to do."""
+    """Estimate the cost of a separate labelling stage from some of a plan's pages.
+
+    For a chain, the text also has the fraction of pages that the next labeler gets. Return "" if
+    there is nothing to do.
+    """
     if not pages.files:
         return ""
     sample = take_sample(pages, settings)
@@ -183,7 +185,7 @@ def _chain_words(sample: Sample, settings: Settings) -> list[str]:
 
 
 def show(spark: SparkSession, output: str, n_rows: int) -> str:
-    """Return a few rows of the table `extractions`, with the SQL that reads them."""
+    """Return a few rows of the table `extractions`, and the SQL query that reads them."""
     name = Tables(spark, output).sql_name("extractions")
     order = "ORDER BY markdown_chars DESC, page_id"
     query = f"SELECT url, n_main, markdown FROM {name} WHERE error_code IS NULL {order} LIMIT {n_rows}"

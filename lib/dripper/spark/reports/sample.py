@@ -1,5 +1,6 @@
-"""Estimates the cost of labelling from a few input pages, which are read, split and labelled on the
-driver.
+"""Estimates the cost of labelling from a few input pages.
+
+These pages are read, split and labelled on the driver.
 """
 
 import time
@@ -49,8 +50,10 @@ class PagesRead:
 
 
 def read_pages(plan: Plan, settings: Settings) -> PagesRead:
-    """Return the first pages of a few of the files that a run would process, about _PAGES in total.
-    A file that cannot be read has no pages."""
+    """Return the first pages of a few files that a run would process, about _PAGES in total.
+
+    A file that cannot be read has no pages.
+    """
     files = [file for batch in (*plan.resumed, *plan.fresh) for file in batch.files]
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
@@ -60,8 +63,10 @@ def read_pages(plan: Plan, settings: Settings) -> PagesRead:
 
 
 def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
-    """Return a sample from the pages. A page that cannot be split adds no tokens to the sample, and
-    does not stop the estimate."""
+    """Return a sample from the pages.
+
+    A page that cannot be split adds no tokens to the sample, and does not stop the estimate.
+    """
     bytes_read = pages = 0
     prepared: list[tuple[str, Preprocessed]] = []
     limits = GuardLimits.of(settings.limits)
@@ -95,8 +100,7 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
 
 
 def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) -> list[Preprocessed]:
-    """Return the sample's pages that a chain's next labeler would get, with the rules of
-    `spark.workers.routing`."""
+    """Return the pages that a chain's next labeler would get, as in `spark.workers.routing`."""
     if labeler.escalate_share is None:
         below = bound_of(labeler)
         return [page for page in pages if page.labels is None or not is_sure(page.labels, below)]
@@ -105,8 +109,7 @@ def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) ->
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
-    """Like `_choose_going_on`, but from (host, page) pairs and with the rules of
-    `spark.layouts.choice`."""
+    """Like `_choose_going_on`, but from (host, page) pairs and as in `spark.layouts.choice`."""
     by_host: dict[str, list[tuple[Preprocessed, PageLayout]]] = defaultdict(list)
     unplaced: list[Preprocessed] = []
     for host, page in pages:
@@ -148,8 +151,10 @@ _PROBE = "<p>One page, so that nothing is loaded on the first one that counts.</
 
 
 def cpu_summary(pages_read: PagesRead, settings: Settings) -> str:
-    """Return a description of the CPU time for splitting and labelling a plan's pages; "" if there
-    is nothing to do. Errors from loading the labeler are raised."""
+    """Describe the CPU time for splitting and labelling a plan's pages.
+
+    Return "" if there is nothing to do. Errors from loading the labeler are raised.
+    """
     if not pages_read.files:
         return ""
     labeler = load_from_settings(settings.labeler, settings.labels)

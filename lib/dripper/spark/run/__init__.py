@@ -1,1 +1,1 @@
-"""A run: takes batches of archives through their stages, checks them, and commits them."""
+"""Runs batches of archives through their stages, checks the results, and commits them."""

@@ -1,5 +1,4 @@
-"""Checks that a batch is complete before the ledger marks it done: every page that was read has
-exactly one row."""
+"""Checks a batch before the ledger marks it as done: each page read must have exactly one row."""
 
 import logging
 from collections import Counter
@@ -25,17 +24,19 @@ from dripper.warc.read.record import merge_reports
 logger = logging.getLogger(__name__)
 
 _COUNTED = ("rows", "failed_pages", "fallback_pages", "errors", "methods", "grades")
-"""Counts that a file's report takes from its rows."""
+"""Keys of a file's report that are counted from the file's rows."""
 _MOST_REDONE = 2
-"""Maximum number of times that a batch is written again if its rows differ from the pages read."""
+"""Maximum number of times to rewrite a batch if its rows do not match the pages that were read."""
 _MOST_OUTCOMES = 256
-"""Maximum number of combinations of span reports tried for a file: enough for eight spans with two
-different outcomes each."""
+"""Maximum number of report combinations to try for a file. Eight spans with two outcomes each have
+256."""
 
 
 class LostRowsError(Exception):
-    """Rows that an earlier stage of a batch wrote are missing. `stage` is that stage, which must
-    write them again."""
+    """Raised if rows that an earlier stage of a batch wrote are missing.
+
+    `stage` is the stage that must write them again.
+    """
 
     def __init__(self, stage: str, message: str) -> None:
         super().__init__(message)
@@ -45,15 +46,17 @@ class LostRowsError(Exception):
 def write_until_whole(
     do: Callable[[], object], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
 ) -> None:
-    """Call `do`, which writes `batch`. Call it again if the rows written differ from the pages
-    read, or if another commit came first.
+    """Call `do`, which writes `batch`, until the batch's rows match the pages that were read.
+
+    `do` is called again after a WrongRowsError or a conflict with another commit, at most
+    _MOST_REDONE times.
 
     Args:
-        confirm: Called before each retry. It raises if another run has taken the lease, because the
-            rows of that run are not the pages read here.
+            confirm: Called before each retry. It raises if another run has taken the lease. The
+                rows of that run would not match the pages read here.
 
     Raises:
-        WrongRowsError: If the last try also fails.
+        WrongRowsError: If the last attempt fails, too.
     """
     for _ in range(_MOST_REDONE):
         try:
@@ -71,14 +74,13 @@ def write_until_whole(
 
 
 def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int | None) -> list[Report] | None:
-    """Like `match_reports_to_rows`, but uses only the tasks' reports and a row count. Return None
-    if the rows must be read.
+    """Like `match_reports_to_rows`, but without reading the rows. Return None if they must be read.
+
+    Spark takes a task's report and its data files from the same attempt. Therefore the rows match
+    the reports if each span was reported once and the totals agree.
 
     Args:
-        n_rows: Number of rows that the batch's commit added, according to Delta's log; None if the
-            log does not say. Spark takes the reports and the data files of a task from the same
-            attempt. So the rows match the reports if each span was reported once and the totals are
-            equal.
+        n_rows: Number of rows that the batch's commit added, from Delta's log; None if unknown.
     """
     spans = {(report["warc_file"], report["span"][0]) for report in reports}
     if len(spans) != len(reports) or n_rows != sum(report["pages"] for report in reports):
@@ -100,16 +102,15 @@ def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int 
 
 
 def match_reports_to_rows(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> list[Report]:
-    """Return, for each file of `batch`, a report that agrees with the rows that the batch wrote.
+    """Return one report for each file of `batch`, chosen to match the rows that were written.
 
-    The counts in the returned reports (`rows`, `failed_pages`, `fallback_pages` and so on) come
-    from these rows.
+    Counts such as `rows` and `failed_pages` in the returned reports come from the rows.
 
     Args:
-        reports: The tasks' reports. Spark may run a task twice after the loss of an executor. Then
-            a file is reported twice, perhaps with different outcomes, and the table has the rows of
-            one of the two attempts.
-        rows: The rows of the batch.
+        reports: The tasks' reports. After the loss of an executor, Spark may run a task twice and
+            report its files twice, perhaps with different outcomes. The table has the rows of only
+            one attempt.
+        rows: The batch's rows.
 
     Raises:
         WrongRowsError: If no report matches the rows.
@@ -130,9 +131,9 @@ def _match_reports(batch: Batch, reports: Iterable[Report], counts: Mapping[str,
 
 
 def join_file_reports(name: str, reports: Iterable[Report]) -> list[Report]:
-    """Merge the reports of a file's spans, and return the possible reports of the whole file. There
-    is more than one if a span was reported with different outcomes.
+    """Merge the reports of a file's spans, and return the possible reports of the whole file.
 
+    A file has several possible reports if one of its spans was reported with different outcomes.
     Raises WrongRowsError if a span is missing.
     """
     by_span: dict[int, list[Report]] = {}
@@ -166,12 +167,12 @@ def _join_spans(reports: Sequence[Report]) -> Report:
 
 
 def _drop_times(report: Report) -> Report:
-    """Drop the times, which differ between two reads of a span even if the outcome is the same."""
+    """Drop the timings. They differ between two reads of a span even if the outcome is the same."""
     return {key: value for key, value in report.items() if key not in ("task_ms", "slowest_page")}
 
 
 FALLBACK = "fallback:"
-"""Prefix of the column `method` if a fallback was used."""
+"""Prefix of `method` in rows that a fallback labelled."""
 NO_ROWS: Report = {
     "rows": 0,
     "keys": 0,
@@ -181,7 +182,7 @@ NO_ROWS: Report = {
     "methods": {},
     "grades": {},
 }
-"""The report that `rows_by_file` gives for a file without rows."""
+"""The counts of a file without rows."""
 
 
 def _choose_report(name: str, reports: Sequence[Report], counts: Report) -> Report:
@@ -194,9 +195,11 @@ def _choose_report(name: str, reports: Sequence[Report], counts: Report) -> Repo
 
 
 def rows_by_file(rows: DataFrame) -> dict[str, Report]:
-    """Return counts for each archive file in rows of `pages` or `extractions`: `rows`, the sum of
-    their keys, error rows and their codes, rows by method, and rows for which a fallback was
-    used."""
+    """Return the counts of each archive file from its rows in `pages` or `extractions`.
+
+    The counts are the rows, the sum of their keys, the failed rows and their error codes, the rows
+    of each method and grade, and the rows labelled by a fallback.
+    """
     method = F.col("method") if "method" in rows.columns else F.lit(None).cast("string")
     confidence = F.col("confidence") if "confidence" in rows.columns else F.lit(None).cast("double")
     counts = rows.groupBy("warc_file", method.alias("method")).agg(
@@ -219,16 +222,18 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
 
 
 def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> int:
-    """Return the number of the batch's rows in `table`. Raise WrongRowsError unless they match
-    `expected` one to one."""
+    """Return the number of the batch's rows in `table`.
+
+    Raises WrongRowsError unless the rows match `expected` one to one.
+    """
     return check_rows_of(table, tables.read(table).where(F.col("batch") == batch.number), expected)
 
 
 def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
-    """Raise LostRowsError unless `pages` has as many rows of each file as the ledger counted, and
-    this version of the program wrote all of them.
+    """Raise LostRowsError unless `pages` has all rows that the reports count for each file.
 
-    A comparison with another table would miss the loss if both tables were emptied.
+    Also raise if another version of the program wrote some of the rows. The rows are compared with
+    reports, because two emptied tables would match each other.
 
     Args:
         reports: Reports from the ledger, or from the stage that wrote the pages.
@@ -249,16 +254,17 @@ def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
 
 
 def count_by_file(pages: DataFrame) -> list[Row]:
-    """Return for each file the number of its `rows` in `pages`, and how many of them (`others`)
-    were written by another version of the program."""
-    # The stage `extract` splits pages again, and another version may split them into other blocks.
+    """Return each file's number of rows in `pages` (`rows`).
+
+    `others` is the number of these rows that another version of the program wrote.
+    """
+    # The stage `extract` splits the pages again. Another version may split them into other blocks.
     is_other = F.col("dripper") != dripper.__version__
     return pages.groupBy("warc_file").agg(F.count("*").alias("rows"), F.count_if(is_other).alias("others")).collect()
 
 
 def check_between(table: str, stage: str, written: DataFrame, expected: DataFrame) -> None:
-    """Raise LostRowsError unless the rows that `stage` wrote into `table` (`written`) match the
-    pages in `expected`."""
+    """Raise LostRowsError unless the rows that `stage` wrote (`written`) match `expected`."""
     try:
         check_rows_of(table, written, expected)
     except WrongRowsError as error:

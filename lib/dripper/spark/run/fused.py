@@ -1,5 +1,5 @@
-"""The fused job: batches of archive files → one `mapInArrow` pass each → `extractions` and the
-ledger `warc_files`."""
+"""The fused job: processes each batch in one `mapInArrow` pass from archive files to
+`extractions`."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -26,25 +26,24 @@ from dripper.spark.workers.read import REPORT, files_mapper
 
 
 class FusedJob(Job):
-    """Runs batches. Each batch is committed to `extractions` as a whole and then noted in the
-    ledger.
+    """Commits each batch to `extractions` as a whole and then records it in the ledger.
 
-    A kill between the two commits leaves the batch `planned`. The next run then overwrites its rows
-    with the same rows.
+    If the job is killed between these two commits, the batch stays `planned`, and the next run
+    overwrites its rows with the same rows.
     """
 
     def __init__(self, work: Work) -> None:
         super().__init__(work)
         self._notes = Notes(work.ledger, work.lease.check, self._count_noted)
         self._new: set[int] = set()
-        """Numbers of the batches that cannot have any rows yet."""
+        """Numbers of batches that cannot have rows yet."""
 
     def run(self, batches: Sequence[Batch], progress: Progress, new: Iterable[int] = ()) -> Totals:
-        """Work through `batches`, IN_FLIGHT at a time.
+        """Process `batches`, IN_FLIGHT at a time.
 
         Args:
-            new: Numbers of the batches that this run planned; no other run can have written rows of
-                these batches.
+            new: Numbers of the batches that this run planned. No other run can have written their
+                rows.
         """
         self._new = set(new)
 
@@ -67,8 +66,7 @@ class FusedJob(Job):
         rows = (
             work.spark.range(0, len(tasks), 1, len(tasks))
             .mapInArrow(mapper, with_report)
-            # The reports come from the same pass, because a second action would read every archive
-            # again.
+            # The reports come from the same pass: a second action would read every archive again.
             .observe(observation, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"))
             .where(F.col("page_id").isNotNull())
             .drop(REPORT)
@@ -88,11 +86,10 @@ class FusedJob(Job):
             self._totals.add_written(file_reports)
 
     def _write(self, batch: Batch, rows: DataFrame) -> int | None:
-        """Write the rows of a batch. Return the number of rows that the commit added; None if
-        unknown.
+        """Write the rows of a batch, and return how many rows the commit added; None if unknown.
 
-        The first attempt at a new batch appends, which avoids a search for rows to replace. A
-        failed attempt may nevertheless have committed, so later attempts replace.
+        The first attempt at a new batch appends its rows, because there are none to replace. Later
+        attempts replace the batch, because a failed attempt may have committed nevertheless.
         """
         tables, is_first = self._tables, batch.number in self._new
         self._new.discard(batch.number)
@@ -106,8 +103,10 @@ class FusedJob(Job):
         return commit.rows if commit else None
 
     def _clear_stages(self, batch: Batch) -> None:
-        """Delete the rows of the batch's files that a staged run left in the tables between its
-        stages, because no stage reads these rows any more."""
+        """Delete the rows that a staged run left between its stages for the batch's files.
+
+        No stage reads these rows any more.
+        """
         tables = self._tables
         if "pages" not in self._between:
             return
@@ -118,5 +117,5 @@ class FusedJob(Job):
 
     @cached_property
     def _between(self) -> set[str]:
-        """The tables of staged runs that exist in the output."""
+        """The tables between stages that exist in the output."""
         return {table for table in (*BETWEEN, "layouts") if self._tables.exists(table)}

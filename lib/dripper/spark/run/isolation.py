@@ -1,5 +1,4 @@
-"""Isolates a file that crashes its worker, and sets it aside with the reason, so that the other
-files of its batch are still processed."""
+"""Sets aside files that crash their workers, so that the rest of their batch succeeds."""
 
 import logging
 import re
@@ -17,18 +16,17 @@ logger = logging.getLogger(__name__)
 _DEATHS = re.compile(
     r"Python worker exited unexpectedly|Python worker failed|ExecutorLostFailure|OutOfMemoryError|Traceback \(most recent"
 )
-"""Spark's messages for a task that crashed its worker or its executor, or that raised an error not
-caused by a page or a file."""
+"""Matches Spark's errors for a crashed worker or executor, and for a Python exception in a task."""
 _TASK = re.compile(r"Task (\d+)(?:\.\d+)? in stage \S+ failed")
 _MOST_IN_A_ROW = 12
-"""Number of failures in a row after which the machine, not a file, is blamed: ten halvings find one
-file among 1,000."""
+"""Number of consecutive failures after which the machine is blamed, not a file. Ten halvings find
+one file among 1,000."""
 
 
 def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
     """Return the files of the task that `error` names, or the files of all tasks if it names none.
 
-    Return None if the files are not at fault (the output cannot be written, the job was cancelled).
+    Return None if no file is to blame, for example if the output cannot be written.
     """
     words = str(error)
     if not _DEATHS.search(words):
@@ -39,7 +37,7 @@ def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
 
 
 class Isolation:
-    """Works through a batch even if some of its files crash their workers."""
+    """Processes a batch even if some of its files crash their workers."""
 
     def __init__(self, ledger: Ledger, is_stopped: Callable[[], bool]) -> None:
         self._ledger = ledger
@@ -56,12 +54,13 @@ class Isolation:
         attempt: Callable[[Batch, Tasks], None],
         set_aside: Callable[[Batch, str], None],
     ) -> None:
-        """Call `attempt` on `batch`. If that fails because of a file, call `attempt` on smaller and
-        smaller batches. Raises the error of `attempt` if no file is at fault.
+        """Call `attempt` on `batch`, and on smaller and smaller parts if a file makes it fail.
+
+        Raises the error of `attempt` if no file is to blame.
 
         Args:
             split: Returns the tasks of a batch.
-            set_aside: Called with each one-file batch that was given up, and the reason.
+            set_aside: Called with a one-file batch that was given up, and the reason.
         """
         waiting = [batch]
         while waiting:
@@ -79,8 +78,8 @@ class Isolation:
                 if len(current.files) > 1:
                     waiting[:0] = self._split_batch(current, suspected, why)
                 elif not self._gave_up(current, why, set_aside):
-                    # The file goes to the end of the queue: if other files succeed meanwhile, this
-                    # file is at fault, not the machine.
+                    # The file goes to the end of the queue. If other files succeed meanwhile, the
+                    # fault is the file's, not the machine's.
                     waiting += self._ledger.isolate(current, [suspected])
                     if current.files[0].attempts + 1 >= MAX_ATTEMPTS and len(waiting) == 1:
                         raise
@@ -90,7 +89,7 @@ class Isolation:
             self._any_succeeded, self._in_a_row = True, 0
 
     def _count_failure(self) -> int:
-        """Return the number of failures in a row, this one included."""
+        """Return the number of consecutive failures, including the current one."""
         with self._lock:
             self._in_a_row += 1
             return self._in_a_row
@@ -98,8 +97,8 @@ class Isolation:
     def _gave_up(self, batch: Batch, why: str, set_aside: Callable[[Batch, str], None]) -> bool:
         file = batch.files[0]
         logger.warning("%s took its worker down: %s", file.warc_file, why)
-        # If nothing has succeeded yet, the machine may be at fault, so the file gets twice as many
-        # attempts, over several runs.
+        # If nothing has succeeded yet, the machine may be at fault. The file therefore gets twice
+        # as many attempts, spread over several runs.
         with self._lock:
             factor = 1 if self._any_succeeded else 2
         if file.attempts + 1 < MAX_ATTEMPTS * factor:

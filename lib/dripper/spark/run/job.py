@@ -1,5 +1,4 @@
-"""The base of the one-pass and staged jobs: works through batches, and keeps the totals of a
-run."""
+"""The base class of the fused and the staged job: processes batches, and keeps the run's totals."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -17,8 +16,11 @@ from dripper.spark.workers.parts import Tasks, split_into_tasks
 
 
 class Job:
-    """Works through batches. A batch that fails is noted in the totals' `failed_batches` and keeps
-    its state in the ledger; the other batches continue."""
+    """Processes batches.
+
+    A batch that fails is added to `failed_batches` in the totals and keeps its state in the ledger.
+    The other batches continue.
+    """
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -37,8 +39,10 @@ class Job:
         return not (worked.failed or worked.not_begun)
 
     def _read(self, stage: str, batch: Batch, write: Callable[[Batch, Tasks], None]) -> list[Batch]:
-        """Call `write`, which reads and writes a batch. Return the resulting batches: the batch
-        itself, or its parts if one of its files crashes its worker."""
+        """Call `write`, which reads and writes a batch, and return the resulting batches.
+
+        The result is the batch itself, or its parts if one of its files crashes its worker.
+        """
         parts: list[Batch] = []
 
         def attempt(part: Batch, tasks: Tasks) -> None:
@@ -54,10 +58,10 @@ class Job:
             self._do_timed(stage, f"batch {batch.number}: {stage}", batch, do)
 
     def _do_timed(self, stage: str, what: str, batch: Batch, do: Callable[[], None]) -> None:
-        """Call `do` until the rows written match the pages read, and add the time to the totals.
+        """Call `do` until the rows match the pages that were read. Add the time to the totals.
 
         Args:
-            what: The name of the work in Spark's UI.
+            what: Description of the work in Spark's UI.
         """
         start = time.monotonic()
         with describe_jobs(self._work.spark, self._work.lease.run_id, what):
@@ -75,8 +79,10 @@ class Job:
             self._totals.add_noted(rows)
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """Delete the rows of an earlier read, because the ledger no longer counts them for these
-        files. Rows of selections are kept."""
+        """Delete the rows that an earlier run wrote for these files, except the rows of selections.
+
+        The ledger no longer counts these rows.
+        """
         given_up = of_selections_apart(batch)
         if any(file.has_earlier_rows for file in given_up.files):
             is_staged = self._tables.exists("pages")

@@ -1,5 +1,6 @@
-"""Runs the stage `label` of a batch (sends rows of `blocks` to the engines, and writes the answers
-to `labels`), and joins pages with their labels for the stage `extract`.
+"""The stage `label`, and the join of pages with their labels for the stage `extract`.
+
+The stage sends rows of `blocks` to the engines and writes the answers to `labels`.
 """
 
 import hashlib
@@ -40,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The pages that are labelled in one commit."""
+    """Pages that are labelled in one commit."""
 
     blocks: DataFrame
     n_pages: int
@@ -48,7 +49,8 @@ class _Part:
     request: str | None
     """Value for the column `request`."""
     replaced: str | None
-    """SQL condition for the rows that the labels replace; None: the labels are appended."""
+    """SQL condition for the rows that the labels replace. If it is None, the labels are
+    appended."""
 
 
 class LabelStage:
@@ -57,26 +59,27 @@ class LabelStage:
     def __init__(
         self, work: Work, engines: Engines, settings: Settings, totals: Totals, planning: threading.Lock
     ) -> None:
-        """settings: the labeler's settings. planning: a lock held while a Python function is
-        planned, because the session's environment may be set for this stage."""
+        """settings: the labeler's settings. planning: a lock to hold while Spark plans a Python
+        function, because the session's environment may be set for this stage."""
         self._work = work
         self._engines = engines
         self._settings = settings
         self._totals = totals
         self._planning = planning
-        # Two label stages at the same time would start twice as many engines as there are GPUs.
+        # Two concurrent label stages would start twice as many engines as there are GPUs.
         self._labelling = threading.Lock()
 
     def label(self, batch: Batch, progress: Progress, only: DataFrame | None = None) -> None:
-        """Write the batch's labels, in several commits if the batch has more than
-        `stages.commit_pages` pages for each engine. Labels that an earlier try committed for the
-        same request are kept.
+        """Write the batch's labels.
+
+        If the batch has more than `stages.commit_pages` pages per engine, the labels are written in
+        several commits. Labels from an earlier attempt at the same request are kept.
 
         Args:
             only: The pages to label, in the column `page_id`; None: all pages with blocks.
 
         Raises:
-            WrongRowsError: If the labels written are not the labels of these pages.
+            WrongRowsError: If the labels written do not match these pages.
         """
         tables, of_batch = self._work.tables, within([batch.number])
         all_blocks = tables.read("blocks").where(of_batch)
@@ -88,8 +91,8 @@ class LabelStage:
         check_rows(tables, "labels", batch, all_blocks if only is None else only)
 
     def _parts(self, batch: Batch, blocks: DataFrame, n_pages: int) -> Iterator[_Part]:
-        """Yield the parts still to be labelled. The caller must commit each part before it takes
-        the next."""
+        """Yield the parts that are not labelled yet. The caller must commit each part before the
+        next."""
         of_batch = within([batch.number])
         most = self._engines.n * self._settings.stages.commit_pages
         if n_pages <= most:
@@ -137,8 +140,10 @@ class LabelStage:
             totals.engines = self._engines.n
 
     def _request(self, batch: Batch) -> str:
-        """Return a hash of everything that the batch's labels depend on: this release, the
-        labeler's settings, and the run that read its pages."""
+        """Return a hash of everything that determines the batch's labels.
+
+        Labels depend on the release, the labeler's settings, and the runs that read the files.
+        """
         read_by = sorted(
             (str(report["warc_file"]), str(report["run_id"])) for report in self._work.ledger.reports(batch)
         )
@@ -147,8 +152,11 @@ class LabelStage:
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
 
     def _keep_labels(self, batch: Batch, blocks: DataFrame, request: str) -> int:
-        """Delete the batch's labels, except error-free labels that an earlier try made for the same
-        pages and request. Return the number of labels kept; 0: all labels are to be replaced."""
+        """Delete all labels except error-free ones from an earlier attempt at this request.
+
+        Return the number of labels kept. If it is 0, nothing was deleted and all labels must be
+        replaced.
+        """
         tables, of_batch = self._work.tables, within([batch.number])
         is_same = f"{of_batch} AND request <=> {quoted(request)} AND error_code IS NULL"
         same = tables.read("labels").where(is_same)
@@ -162,9 +170,11 @@ class LabelStage:
         return n_same
 
     def _n_partitions(self, n_pages: int) -> int:
-        """Return the number of partitions: a multiple of the number of engines, large enough to
-        keep each partition below a tenth of `stages.commit_pages` pages. So a lost executor costs
-        only the small partitions that it was working on."""
+        """Return the number of partitions, a multiple of the number of engines.
+
+        Each partition gets at most about a tenth of `stages.commit_pages` pages, so that the loss
+        of an executor costs little work.
+        """
         n, most = self._engines.n, max(1, self._settings.stages.commit_pages // 10)
         return n * max(1, math.ceil(n_pages / (n * most)))
 
@@ -177,8 +187,8 @@ class LabelStage:
                 *("profile", "first_labels"),
             )
             .observe(tokens_seen, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
-            # The shuffle keeps the scan off the GPU executors. The longest pages come first, so
-            # that pages of similar length share a batch and the last batches are short.
+            # The shuffle keeps the scan off the GPU executors. The longest pages come first. Pages
+            # of similar length then share a batch, and the last batches are short.
             .repartition(self._n_partitions(n_pages), "page_id")
             .sortWithinPartitions(F.desc("tokens"), "page_id")
         )
@@ -188,15 +198,14 @@ class LabelStage:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """The purpose for which a stage was run. labeler: the setting labeler.name. by_layout: the
-    setting layouts.enabled."""
+    """The settings `labeler.name` and `layouts.enabled` of the run that executed a stage."""
 
     labeler: str
     by_layout: bool
 
 
 def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose]:
-    """Return the purpose of each of these runs, from its row in the table `runs`."""
+    """Return the purpose of each of these runs, read from the table `runs`."""
     rows = tables.read("runs").where(F.col("run_id").isin(sorted(run_ids))).select("run_id", "settings", "versions")
     return {
         row["run_id"]: Purpose(
@@ -209,8 +218,10 @@ def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose
 
 
 def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
-    """Raise SettingsError if the batch was preprocessed for a different chain than these settings
-    name: its pages would reach no labeler, or the wrong one."""
+    """Raise SettingsError if the batch was preprocessed for a different chain of labelers.
+
+    The batch's pages would reach the wrong labeler, or none.
+    """
     now = settings.labeler.name
     for before in read_purposes(tables, run_ids).values():
         is_chain = len(chain_of(now)) > 1 or len(chain_of(before.labeler)) > 1
@@ -223,7 +234,7 @@ def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings
 
 
 def check_profiles(tables: Tables, batches: Collection[int], settings: Settings) -> None:
-    """Raise SettingsError if a page of these batches has a profile that the checkpoint cannot read.
+    """Raise SettingsError if the labeler cannot read the profile of a page in these batches.
 
     Args:
         settings: The labeler's settings.
@@ -235,21 +246,23 @@ def check_profiles(tables: Tables, batches: Collection[int], settings: Settings)
         rows = blocks.where(within(batches)).select("profile").distinct().collect()
     except Exception:
         if any(count_lost_files(blocks, number) for number in batches):
-            return  # The stage itself notices the lost files, and the pages are read again.
+            return  # The stage itself detects the lost files, and the pages are read again.
         raise
     for profile in sorted(row["profile"] for row in rows):
         check_blocks(settings.labeler, settings.labels, profile)
 
 
 _BROADCAST_BYTES = 256 << 20
-"""Labels smaller than this are broadcast to every executor. For larger labels, pages are shuffled
-with their mapping HTML."""
+"""Labels up to about this size are broadcast to every executor. For more labels, Spark shuffles the
+pages, including their mapping HTML."""
 
 
 def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tuple[DataFrame, Settings]:
-    """Join `pages` with the columns of `labels` that the stage reads, which are null for a page
-    without labels. Return the joined rows, and the settings with the name of the labeler that made
-    the labels."""
+    """Join `pages` with the columns of `labels` that the stage `extract` reads.
+
+    The columns are null for a page without labels. Return the joined rows, and the settings with
+    the name of the labeler that made the labels.
+    """
     labels = labels.select("page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items()))
     summary = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
     assert summary is not None

@@ -1,5 +1,4 @@
-"""Notes committed batches in the ledger. Batches that end within seconds of each other share one
-commit."""
+"""Records committed batches in the ledger. Batches that end within seconds share a commit."""
 
 import logging
 import threading
@@ -15,14 +14,13 @@ from dripper.spark.tables.sql import reason
 logger = logging.getLogger(__name__)
 
 NOTE_SECONDS = 10.0
-"""A batch that ends more than this many seconds after the last note is noted immediately, together
-with the waiting batches. After a kill, the waiting batches are done again, like a batch that was
-killed right before its note."""
+"""A batch that ends more than this many seconds after the last commit to the ledger is recorded
+immediately, together with the waiting batches. If the run is killed, the next run repeats the
+waiting batches."""
 
 
 class Notes:
-    """Batches that are written but not yet noted in the ledger. Safe to use from several
-    threads."""
+    """Batches that are written but not yet recorded in the ledger. Thread-safe."""
 
     def __init__(
         self,
@@ -42,8 +40,10 @@ class Notes:
         self._last = clock()
 
     def add(self, batch: Batch, reports: Sequence[Report]) -> None:
-        """Note the batch, now or soon. An error affects only this batch: the others wait for the
-        next note."""
+        """Record the batch in the ledger, now or together with a later batch.
+
+        An error affects only this batch. The waiting batches are recorded later.
+        """
         with self._lock:
             self._waiting[batch.number] = batch, reports
             if self._clock() - self._last < NOTE_SECONDS:
@@ -55,8 +55,10 @@ class Notes:
                 raise
 
     def finish(self) -> dict[int, str]:
-        """Note all waiting batches. Return the batches that could not be noted, each with the
-        reason. Raises BusyError if another run has taken the lease."""
+        """Record all waiting batches. Return the batches that could not be recorded, with reasons.
+
+        Raises BusyError if another run has taken the lease.
+        """
         with self._lock:
             try:
                 self._write()

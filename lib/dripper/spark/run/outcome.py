@@ -1,4 +1,4 @@
-"""Sums up a run: the work done, the work left, the bad inputs, and the exit code."""
+"""The result of a run: the work done, the work left, the bad inputs, and the exit code."""
 
 import threading
 from collections import Counter
@@ -19,39 +19,39 @@ class LabelTotals:
     """The totals of the stage `label`."""
 
     pages: int = 0
-    """Pages labelled or failed."""
+    """Pages that were labelled or failed."""
     failed: int = 0
     windowed: int = 0
     passes: int = 0
     tokens: int = 0
-    """Tokens of the pages' simplified HTML."""
+    """Tokens in the simplified HTML of the pages."""
     seconds: float = 0.0
-    """Wall time of the stage, including the start of the engines, summed over batches."""
+    """Wall time of the stage, summed over batches. It includes the start of the engines."""
     engines: int = 0
     """Number of engines that worked in parallel."""
     warnings: tuple[str, ...] = ()
-    """The labeler's findings about its settings, each with advice."""
+    """The labeler's warnings about its settings, each with advice."""
 
 
 @dataclass(slots=True)
 class Totals:
-    """The totals of a run. Several threads add to them, one at a time (`lock`)."""
+    """The totals of a run. Hold `lock` to change them."""
 
     files: int = 0
-    """Files that the run read; `records`, `pages` and `skipped` count their contents."""
+    """Files that the run read. `records`, `pages` and `skipped` are counts over these files."""
     records: int = 0
     pages: int = 0
     blocks: int = 0
     """Pages split into blocks, in staged runs."""
     escalated: int | None = None
-    """Pages escalated to the stage `label`, in staged runs of a chain."""
+    """Pages passed on to the stage `label`, in staged runs of a chain."""
     rows: int = 0
     """Rows of `extractions`, counted after they were written."""
     failed_pages: int = 0
     fallback_pages: int = 0
-    """Rows for which a fallback was used."""
+    """Rows that a fallback labelled."""
     methods: Counter[str] = field(default_factory=Counter)
-    """Rows by method (the labeler or fallback used)."""
+    """Rows by method, which is a labeler or a fallback."""
     grades: Counter[str] = field(default_factory=Counter)
     """Rows by grade of confidence (`page.rows.GRADES`)."""
     errors: Counter[str] = field(default_factory=Counter)
@@ -63,23 +63,22 @@ class Totals:
     failed_files: dict[str, list[str]] = field(default_factory=dict)
     """Files that could not be read to their end, by kind of error (`FileErrorKind`)."""
     set_aside: dict[str, str] = field(default_factory=dict)
-    """Files that were given up in this run, each with the reason."""
+    """Files that this run gave up on, each with the reason."""
     failed_batches: dict[int, str] = field(default_factory=dict)
     put_back: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """Batches of a staged run for which an earlier stage must run again, with the stage and the
-    reason."""
+    """Batches for which an earlier stage must run again, each with that stage and the reason."""
     batches_not_begun: list[int] = field(default_factory=list)
     stage_ms: Counter[str] = field(default_factory=Counter)
     """Milliseconds by stage, summed over batches."""
     label: LabelTotals = field(default_factory=LabelTotals)
     layouts: Counter[str] = field(default_factory=Counter)
-    """Counts of a run by layout: pages with blocks (`split`), pages that the next labeler was
-    `asked` to label, `layouts` that have representatives, the remaining `pages`, and how many of
-    the remaining pages were labelled `by_template`."""
+    """Counts of a run by layout: pages with blocks (`split`), pages given to the next labeler
+    (`asked`), layouts with representatives (`layouts`), the remaining pages (`pages`), and how many
+    of these got their labels from a template (`by_template`)."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add_read(self, reports: Iterable[Report]) -> None:
-        """Add the file reports of a batch that was read."""
+        """Add the reports of the files in a batch that was read."""
         for report in reports:
             self.files += 1
             self.records += report["records"]
@@ -106,22 +105,24 @@ class Totals:
         self.batches_not_begun += sorted(worked.not_begun)
 
     def add_noted(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """From these rows of the ledger, add the files that will not be tried again and the files
-        that are not whole archives."""
+        """Add the files that are set aside and the files that are not whole archives, from ledger
+        rows."""
         rows = list(rows)
         self.faults.update({row["warc_file"]: fault for row in rows if (fault := fault_of(row))})
         self.set_aside.update({row["warc_file"]: row["error"] for row in rows if row["state"] == "set_aside"})
 
 
 def is_outage(reports: Iterable[Report]) -> bool:
-    """Return whether no file of a batch could be read, for reasons other than missing files: the
-    network or the credentials are at fault."""
+    """Return whether no file of a batch could be read, and not only because files are missing.
+
+    This means that the network or the credentials are at fault.
+    """
     kinds = [report.get("error_kind") if report["error"] is not None else None for report in reports]
     return bool(kinds) and None not in kinds and not LASTING.issuperset(kinds)
 
 
 _AGAIN = "run the same command again: only what is missing is done"
-"""Advice at the end of a sentence about unfinished work."""
+"""Advice to append to a sentence about unfinished work."""
 
 _CURES = {
     FileErrorKind.DENIED: "grant access or renew the credentials",
@@ -141,7 +142,7 @@ _ABSENT = {
     FileErrorKind.GONE: ("does", "not exist"),
     FileErrorKind.NO_FILE: ("is", "a folder, a FIFO, a device or a loop of links"),
 }
-"""Verb and predicate for a path that is not a file."""
+"""The verb and the predicate for a path without a regular file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +152,14 @@ class Outcome:
     plan: Plan
     totals: Totals
     ledger: dict[str, int]
-    """Counts of files by state, and of records, pages and skipped records, over all runs into the
-    output."""
+    """Counts of files by state, and of records, pages and skipped records, over all runs that wrote
+    to this output."""
     complaints: tuple[str, ...] = ()
     """Reasons why work is unfinished, each with advice."""
     bad_inputs: tuple[str, ...] = ()
     """Bad inputs that another run would not fix, each with advice."""
     stages: tuple[str, ...] = ()
-    """Stages that a staged run ran; empty for the fused job."""
+    """Stages that the run executed; empty for the fused job."""
     run_id: str = ""
     """The run's ID in the table `runs`."""
 
@@ -170,9 +171,11 @@ class Outcome:
 
 
 def work_left(totals: Totals) -> list[str]:
-    """Return a sentence for each batch that failed or goes back to an earlier stage, one for the
-    batches that were not begun, and one for each kind of read failure that another run may
-    overcome."""
+    """Describe the unfinished work, in one sentence for each batch or problem.
+
+    A sentence describes a failed batch, a batch that goes back to an earlier stage, the batches
+    that were not begun, or a kind of read failure that another run may overcome.
+    """
     words = [
         f"batch {number} failed ({error}); mend the cause, unless it was chance, then {_AGAIN}"
         for number, error in sorted(totals.failed_batches.items())
@@ -200,8 +203,10 @@ def work_left(totals: Totals) -> list[str]:
 
 
 def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
-    """Return a sentence for each kind of bad input: files that are not archives, cut short,
-    unreadable, missing, or set aside."""
+    """Describe the bad input files, in one sentence for each kind of fault.
+
+    The faults are: not an archive, cut short, unreadable, missing, or set aside.
+    """
     words = []
     faults = {**plan.faults, **totals.faults}
     for fault, (verb, what) in _FAULTS.items():

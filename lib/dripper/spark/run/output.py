@@ -1,6 +1,5 @@
-"""Opens an output for one run: upgrades its tables to this version, and keeps other drivers from
-writing to them.
-"""
+"""Opens an output for one run: upgrades its tables, and keeps other drivers from writing to
+them."""
 
 import json
 import logging
@@ -35,17 +34,18 @@ from dripper.spark.upkeep.forget import SparkPages
 logger = logging.getLogger(__name__)
 
 _STAGES_AT_ONCE = 3
-"""Minimum number of batches that a staged run works on at the same time, each in a different
-stage."""
+"""Minimum number of batches that a staged run processes in parallel, each in a different stage."""
 BETWEEN = ("blocks", "labels", "pages")
-"""Tables between the stages of a staged run. `pages` comes last, because its presence means that
-the others exist."""
+"""Tables between the stages of a staged run. `pages` must be last: if it exists, the others exist,
+too."""
 
 
 @dataclass(slots=True)
 class OpenOutput:
-    """An output that a run works on. The opener sets `outcome` before the end; the table `runs`
-    then records the outcome."""
+    """An output that is open for a run.
+
+    Set `outcome` before the context ends. The outcome is then recorded in the table `runs`.
+    """
 
     work: Work
     outcome: Outcome | None = None
@@ -55,16 +55,15 @@ class OpenOutput:
 def open_output(
     spark: SparkSession, output: str, settings: Settings, *, job: str, input: str, is_staged: bool = False
 ) -> Iterator[OpenOutput]:
-    """Open the tables below `output` for one run: create missing tables, and hold the lease until
-    the end.
+    """Open the tables below `output` for one run. Create missing tables, and hold the lease.
 
     Args:
-        job, input: The run's job and input, for the table `runs`.
+            job, input: The run's job and input, recorded in the table `runs`.
 
     Raises:
         BusyError: If another run is working on the output.
         InputError: If the output cannot be used.
-        SettingsError: If two writers could lose each other's commits.
+            SettingsError: If two writers could overwrite each other's commits.
         DifferenceError: If the rows of `extractions` differ from the ledger's counts.
     """
     tables = Tables(spark, output)
@@ -98,12 +97,11 @@ def open_output(
 
 
 def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dict[str, bool]:
-    """Create missing tables of a run, and return whether each table is new."""
+    """Create or upgrade the tables of a run. Return for each table whether it is new."""
     by_layout = ("layouts",) if settings.layouts.enabled else ()
     names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *by_layout)
     existing = tables.find_existing()
-    # In parallel, because each spends most of its time waiting for the file system and Spark's
-    # planner.
+    # In parallel, because each table mostly waits for the file system and Spark's planner.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
         return dict(zip(names, pool.map(lambda name: tables.bring_up(name, name in existing), names), strict=True))
 
@@ -111,11 +109,12 @@ def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dic
 def _open_books(
     spark: SparkSession, tables: Tables, run_lease: Lease, settings: Settings, is_new: Mapping[str, bool]
 ) -> Work:
-    """Return the work of a run that holds the lease, with a ledger that agrees with the rows and
-    with the rules for forgotten pages."""
+    """Return the work of a run that holds the lease.
+
+    First, the ledger is reconciled with the rows and with the rules for forgotten pages.
+    """
     books = SparkBooks(spark, tables)
-    # A table that was new before the lease was taken may have rows by now, from another run in
-    # between.
+    # Another run may have written to a new table before this run took the lease.
     is_empty = is_new.get("warc_files", False) and run_lease.is_first
     ledger = Ledger(books, run_lease.run_id, is_new=is_empty)
     rules = NO_RULES
@@ -125,14 +124,14 @@ def _open_books(
 
 
 def changed_settings(settings: Settings) -> str:
-    """Return the settings that differ from their defaults, as JSON, without possible secrets."""
+    """Return the settings that differ from their defaults, as JSON, without secrets."""
     secret: Mapping[str, Any] = {"spark": {"properties"}, "labels": {"lm": {"api_key"}}}
     changed = settings.model_dump(mode="json", exclude_defaults=True, exclude=dict(secret))
     return json.dumps(_hide_secrets(changed), sort_keys=True)
 
 
 def _hide_secrets(value: Any) -> Any:
-    """Return settings without the secrets in addresses."""
+    """Remove secrets from the URLs in these settings."""
     if isinstance(value, dict):
         return {key: _hide_secrets(part) for key, part in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,5 @@
-"""Shows the progress of a job: log lines every few seconds, and job names in Spark's UI."""
+"""Reports the progress of a job: logs a line every few seconds, and names the jobs in Spark's
+UI."""
 
 import logging
 import operator
@@ -19,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def describe_jobs(spark: SparkSession, tag: str, description: str) -> Iterator[None]:
-    """Name and tag the jobs that this thread starts inside the context."""
+    """Describe and tag the Spark jobs that this thread starts inside the context."""
     context = context_of(spark)
     spark.addTag(tag)
     if context is not None:
@@ -27,7 +28,7 @@ def describe_jobs(spark: SparkSession, tag: str, description: str) -> Iterator[N
     try:
         yield
     finally:
-        # If the JVM is lost, there is nothing left to reset.
+        # If the JVM is lost, there is nothing to reset.
         with suppress(Exception):
             spark.removeTag(tag)
             if context is not None:
@@ -35,7 +36,7 @@ def describe_jobs(spark: SparkSession, tag: str, description: str) -> Iterator[N
 
 
 def cancel(spark: SparkSession, tag: str) -> None:
-    """Cancel only the session's jobs that have this tag."""
+    """Cancel the session's jobs that have this tag."""
     try:
         spark.interruptTag(tag)
     except Exception:
@@ -46,7 +47,7 @@ INTERVAL_SECONDS = 5.0
 
 
 class _Merged(AccumulatorParam[dict[str, Any]]):
-    """Merges dictionaries from tasks. merge: called with the two values of a key."""
+    """Merges dictionaries from tasks. `merge` combines the two values of a key."""
 
     def __init__(self, merge: Callable[[Any, Any], Any]) -> None:
         self._merge = merge
@@ -61,11 +62,11 @@ class _Merged(AccumulatorParam[dict[str, Any]]):
 
 
 class Progress:
-    """Logs a line every INTERVAL_SECONDS if there was progress. Use as a context manager.
+    """Logs a line every INTERVAL_SECONDS if the counts have changed. Use as a context manager.
 
-    Counts arrive when a task ends. They are only for display, because a task that Spark runs twice
-    is counted twice. `sink` is None if the session has no accumulators (Spark Connect); then only
-    finished batches are logged.
+    Counts arrive when a task ends. Use them only for display: a task that Spark runs twice is
+    counted twice. `sink` is None if the session has no accumulators (Spark Connect). In that case,
+    only finished batches are logged.
     """
 
     def __init__(self, spark: SparkSession, n_files: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -79,11 +80,11 @@ class Progress:
         self.sink = context and ProgressSink(
             *(context.accumulator({}, _Merged(merge)) for merge in (operator.add, min))
         )
-        """The sink for the tasks' counts."""
+        """Receives the tasks' counts."""
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings from the finished tasks, for the person who runs the job."""
+        """Warnings from finished tasks, to be shown to the user."""
         return [] if self.sink is None else [text for _, text in sorted(self.sink.sentences.value.items())]
 
     def __enter__(self) -> "Progress":
@@ -96,11 +97,11 @@ class Progress:
         self.tell()
 
     def batch_done(self, number: int, stage: str = "") -> None:
-        """Log that a batch is committed. In a staged run, the stage is logged, too."""
+        """Log that a batch is committed. In a staged run, pass the stage."""
         logger.info("batch %d committed%s", number, f" by {stage}" if stage else "")
 
     def tell(self) -> None:
-        """Log the counts, if they have changed."""
+        """Log the counts if they have changed."""
         counts = dict(self.sink.counts.value) if self.sink is not None else {}
         if counts == self._told:
             return

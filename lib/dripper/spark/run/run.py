@@ -1,4 +1,4 @@
-"""The jobs as functions, which make a plan, do the work, and report the outcome."""
+"""The jobs as functions: make a plan, process the batches, and report the outcome."""
 
 import logging
 from collections.abc import Collection, Sequence
@@ -45,7 +45,7 @@ from dripper.warc.open.expand import list_named_files
 logger = logging.getLogger(__name__)
 
 BATCH_BYTES = 2 << 30
-"""Archive bytes per batch and core: two Common Crawl files."""
+"""Archive bytes per batch and core. This is about two Common Crawl files."""
 
 
 def dry_plan(
@@ -63,7 +63,7 @@ def dry_plan(
     Raises UsageError like `run`.
 
     Args:
-        moves: Moves to be noted before the run.
+            moves: Moves to assume in addition to the recorded ones.
     """
     tables = Tables(spark, output)
     existing = tables.find_existing()
@@ -83,24 +83,23 @@ def run(
     select: str = "",
     really_new: bool = False,
 ) -> Outcome:
-    """Extract all pages of `warcs` into the tables below `output`, skipping files that are done.
+    """Extract all pages of `warcs` into the tables below `output`. Files that are done are skipped.
 
-    The run takes one pass, or three stages if the labeler needs them (`labeler.staged`), with
-    several batches in different stages at the same time. See `run_stages`.
+    The run uses a single pass, or three stages if the labeler needs them (`labeler.staged`). See
+    `run_stages` for the arguments and errors.
     """
     stages = STAGES if is_staged(settings) else ()
     return run_stages(spark, stages, output, settings, warcs, limit, loader, redo, select, really_new)
 
 
 def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
-    """Note in the ledger that these bad files are known and need no further attempts. Return their
-    number.
+    """Record in the ledger that these bad files are known and need no retry. Return their number.
 
     Args:
         files: The files, in the format that `run` accepts. They need not exist.
 
     Raises:
-        InputError: If a file neither failed nor is an incomplete archive.
+        InputError: If one of the files neither failed nor is an incomplete archive.
     """
     names = [file.address for file in list_named_files(files, settings.reading)]
     with open_output(spark, output, settings, job="dismiss", input=describe_input(files)) as output_at_work:
@@ -110,7 +109,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         }
         moves = read_moves(SparkBooks(spark, output_at_work.work.tables))
         known = names_by_place((entry.file.warc_file for entry in ledger.entries()), moves)
-        # Messages show the files' first names, so first names are accepted, too.
+        # Messages show the names under which files were first read, so users may pass these, too.
         names = [name if name in bad else find_first_name(name, moves, known) for name in names]
         if foreign := [name for name in names if name not in bad]:
             raise InputError(
@@ -132,8 +131,7 @@ def _plan(
     really_new: bool = False,
     moves: Sequence[Move] = (),
 ) -> Plan:
-    # For the maximum number of cores of the cluster, because it grows only while tasks wait for
-    # cores.
+    # Use the maximum number of cores, because a cluster grows only while tasks wait for cores.
     size = BatchSize(settings.batch.files, BATCH_BYTES * capacity.slots(spark))
     entries = ledger.entries()
     if entries:
@@ -152,8 +150,7 @@ def _end_run(
 ) -> Outcome:
     work = output_at_work.work
     ledger = work.ledger
-    # Every data file comes from the commit of a batch, so the last batch's number bounds the number
-    # of data files.
+    # Only commits of batches add data files, so fewer batches mean too few files to join.
     if ledger.last_batch >= FILES_TO_JOIN:
         work.tables.join_files("warc_files")
     lost = find_lost_rows(work.spark, work.tables, ledger) if totals.files else []
@@ -182,25 +179,25 @@ def run_stages(
     select: str = "",
     really_new: bool = False,
 ) -> Outcome:
-    """Run some adjacent STAGES, in order, on the batches in the tables below `output` that are
-    ready for these stages. Without stages, extract in one pass.
+    """Run adjacent STAGES, in order, on the batches that are ready for them.
 
-    All failures except the errors below are reported in the `Outcome`.
+    Without stages, extract in a single pass. Failures other than the errors below are reported in
+    the `Outcome`.
 
     Args:
-        warcs: The input of `preprocess` and of the single pass, which make a plan from it. The
-            other stages take the batches that the previous stage has finished.
-        limit: Maximum number of files if the run makes a plan from files; otherwise, maximum number
-            of batches.
-        loader: Makes the labeler of a staged run.
-        redo: Files to be read again, in the format of `warcs`.
-        select: Records of an index, instead of `warcs` (`dripper.warc.index.selection`).
-        really_new: Whether the files are new, even if files with the same name and size were read
+        warcs: The input of `preprocess` and of the single pass. The other stages take the batches
+            that the previous stage has finished.
+        limit: Maximum number of files for `preprocess` and the single pass; otherwise, maximum
+            number of batches.
+        loader: Loads the labeler of a staged run.
+        redo: Files to read again, in the format of `warcs`.
+        select: Records of an index to read instead of `warcs` (`dripper.warc.index.selection`).
+        really_new: Whether the files are new even if files with the same name and size were read
             from another location.
 
     Raises:
-        UsageError: If the user has to change something. BusyError: If another run is working on the
-            output.
+        UsageError: If the user has to change something.
+        BusyError: If another run is working on the output.
     """
     is_staged(settings)
     plans = not stages or stages[0] == "preprocess"
@@ -231,7 +228,7 @@ def _check_labeler(stages: Sequence[str], settings: Settings, *, is_here: bool) 
     """Raise UsageError if the labeler cannot work with these settings. Log its warnings.
 
     Args:
-        is_here: Whether there are stages, and they run on this machine.
+        is_here: Whether this is a staged run on this machine.
     """
     if "preprocess" in stages:
         check_blocks(split_into_stages(settings.labeler)[1], settings.labels, settings.profile)
@@ -244,8 +241,11 @@ def _check_labeler(stages: Sequence[str], settings: Settings, *, is_here: bool) 
 def _plan_stages(
     work: Work, stages: Sequence[str], source: Input, settings: Settings, limit: int | None, really_new: bool
 ) -> Plan:
-    """Return the plan for some stages. For `preprocess` and for the single pass, it is made from
-    files; otherwise, from the batches that the previous stage has finished."""
+    """Return the plan for some stages.
+
+    For `preprocess` and the single pass, the plan is made from files. For the other stages, it has
+    the batches that the previous stage has finished.
+    """
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
     if "planned" not in (states or UNFINISHED):
         plan = _plan_waiting(work.ledger, states[0], limit)
@@ -260,7 +260,7 @@ def _plan_stages(
 
 
 def _work_off(work: Work, engines: Engines, plan: Plan, stages: Sequence[str]) -> Totals:
-    """Carry out a plan. Log the engines' warnings, and return them with the totals."""
+    """Process the batches of a plan. Log the engines' warnings, and add them to the totals."""
     batches = [*plan.resumed, *plan.fresh]
     with Progress(work.spark, _count_files(batches)) as progress:
         if stages:
@@ -277,8 +277,10 @@ _NO_PAGES = "the table pages is not there"
 
 
 def _put_back_batches(ledger: Ledger) -> list[Batch]:
-    """Put back the batches between stages, which lost their rows with the table `pages`, and return
-    these batches."""
+    """Put batches between stages back to `planned`, and return them.
+
+    Their rows were lost with the table `pages`.
+    """
     batches = [batch for state in UNFINISHED[1:] for batch in ledger.batches(state)]
     for batch in batches:
         logger.warning("batch %d goes back to the stage preprocess: %s", batch.number, _NO_PAGES)
@@ -301,8 +303,7 @@ def _check_chains(work: Work, plan: Plan, settings: Settings) -> None:
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
     last = split_into_stages(settings.labeler)[1]
     if "preprocess" in stages or "label" in stages:
-        # Checked before the stage `preprocess`, too, because its output would be useless without
-        # the labeler.
+        # Check this before `preprocess`, too: its output would be useless without the labeler.
         check_labeler(settings.model_copy(update={"labeler": last}), loader)
     if "label" not in stages:
         return Engines(loader)

@@ -1,5 +1,6 @@
-"""Runs batches in parallel. One failed batch does not stop the others, but several failures in a
-row or Ctrl-C do. Batches that write the same rows take turns.
+"""Runs batches in parallel. Batches that write the same rows take turns.
+
+A single failed batch does not stop the others. Several failures in a row do, and so does Ctrl-C.
 """
 
 import logging
@@ -14,13 +15,12 @@ from dripper.spark.tables.batches import Batch, touched_batches
 from dripper.spark.tables.sql import reason
 
 IN_FLIGHT = 2
-"""Number of batches worked on in parallel, so that the last slow file of one batch does not leave
+"""Number of batches to process in parallel. With two, the last slow file of a batch does not leave
 the cluster idle."""
 
 
 class BatchLocks:
-    """Locks for batches: only the thread that holds a batch may write to it. Safe to use from
-    several threads."""
+    """Locks for batches: only the thread that holds a batch may write to it. Thread-safe."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
@@ -28,8 +28,10 @@ class BatchLocks:
 
     @contextmanager
     def hold(self, batch: Batch) -> Iterator[None]:
-        """Wait until no other thread works on the batches in which `batch` adds or replaces rows.
-        Hold these batches until the context ends."""
+        """Hold the batches in which `batch` adds or replaces rows, until the context ends.
+
+        Wait first until no other thread holds any of them.
+        """
         numbers = touched_batches(batch)
         with self._condition:
             self._condition.wait_for(lambda: self._taken.isdisjoint(numbers))
@@ -45,16 +47,16 @@ class BatchLocks:
 logger = logging.getLogger(__name__)
 
 _CANCEL_SECONDS = 30
-"""Maximum seconds for a cancelled batch to end. Spark kills its tasks immediately, and a commit in
-progress takes about a second."""
+"""Maximum seconds to wait for cancelled batches. Spark kills their tasks immediately, and a commit
+in progress takes about a second."""
 _MOST_FAILURES = 3
-"""Number of batches in a row that failed or had no readable file, after which no more batches are
-begun."""
+"""Number of consecutive batches that failed or had no readable file, after which no further batch
+is begun."""
 
 
 class Breaker:
-    """Opens, which stops the work, after several failures in a row or on request. Safe to use from
-    several threads."""
+    """Opens, and thus stops the work, after several consecutive failures or on request.
+    Thread-safe."""
 
     def __init__(self, most_failures: int = _MOST_FAILURES) -> None:
         self._most_failures = most_failures
@@ -80,7 +82,7 @@ class Breaker:
                 self._stopped.set()
 
     def stop(self) -> None:
-        """Begin no more work."""
+        """Open the breaker: no more work may begin."""
         self._stopped.set()
 
 
@@ -89,9 +91,9 @@ class Worked:
     """The batches that failed, and the batches that were not begun."""
 
     failed: dict[int, str] = field(default_factory=dict)
-    """The reason of each failed batch."""
+    """The reason why each batch failed, by batch number."""
     not_begun: list[int] = field(default_factory=list)
-    """Batches not begun because too many before them failed in a row."""
+    """Numbers of the batches that were not begun because the breaker had opened."""
 
 
 def work_through(
@@ -103,12 +105,13 @@ def work_through(
 ) -> Worked:
     """Call `work` on every batch, `at_once` at a time, until the breaker opens.
 
-    KeyboardInterrupt (from Ctrl-C, or from SIGTERM if the command converts it) opens the breaker,
-    cancels the work in progress, and is raised again when the threads have ended, or after
-    _CANCEL_SECONDS. BusyError also opens the breaker, and is raised when all work has ended.
+    A KeyboardInterrupt (from Ctrl-C, or from SIGTERM if the command converts it) opens the breaker
+    and cancels the work in progress. The exception is raised again when the threads have ended, at
+    the latest after _CANCEL_SECONDS. A BusyError also opens the breaker, and is raised when all
+    work has ended.
 
     Args:
-        cancel: Ends the work in progress.
+        cancel: Cancels the work in progress.
     """
     worked = Worked()
     busy_errors: list[BusyError] = []
@@ -146,7 +149,7 @@ def work_through(
 
 
 def _cancel(waiting: set[Future[None]], cancel: Callable[[], None]) -> None:
-    """Cancel repeatedly, because a thread between two Spark jobs goes on to the next job."""
+    """Cancel repeatedly, because a thread between two Spark jobs would start the next job."""
     logger.info("interrupted: the batches at work are cancelled")
     running = {future for future in waiting if not future.cancel()}
     for _ in range(_CANCEL_SECONDS):

@@ -1,9 +1,10 @@
-"""The staged job: preprocess → label → extract, three passes connected only by the tables `pages`,
-`blocks` and `labels`.
+"""The staged job: preprocess → label → extract.
 
-Each stage commits a batch as a whole and then notes it in the ledger. So a kill at any time leaves
-the batch in its previous state, and the next run repeats the stage, with the same rows. Stages of
-different batches overlap. Each stage may run on its own cluster.
+Only the tables `pages`, `blocks` and `labels` connect the three stages. Stages of different batches
+overlap, and each stage may run on its own cluster.
+
+Each stage commits a batch as a whole and then records it in the ledger. If the job is killed, the
+batch keeps its previous state, and the next run repeats the stage with the same rows.
 """
 
 import json
@@ -57,22 +58,25 @@ STAGES = ("preprocess", "label", "extract")
 
 
 class StagedJob(Job):
-    """Takes batches through their stages."""
+    """Runs batches through their stages."""
 
     def __init__(self, work: Work, engines: Engines) -> None:
         super().__init__(work)
         self._first, last = split_into_stages(work.settings.labeler)
         self._layouts = Layouts(work) if work.settings.layouts.enabled else None
         self._reports: dict[int, list[Report]] = {}
-        # While the stage `label` is planned, the session's environment is set for that stage, so no
-        # other stage may be planned.
+        # The session's environment is changed while the stage `label` is planned, so no other stage
+        # may be planned then.
         self._planning = threading.Lock()
         of_last = work.settings.model_copy(update={"labeler": last})
         self._label_stage = LabelStage(work, engines, of_last, self._totals, self._planning)
 
     def run(self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str] = STAGES) -> Totals:
-        """Take `batches` through the given `stages` that they still need. A batch that fails is
-        noted in `failed_batches` and keeps its state; the other batches continue."""
+        """Run each batch through the given `stages` that it has not completed yet.
+
+        A batch that fails is added to `failed_batches` and keeps its state. The other batches
+        continue.
+        """
 
         def take(batch: Batch) -> None:
             parts = [batch]
@@ -89,15 +93,17 @@ class StagedJob(Job):
 
         if self._layouts is not None:
             return self._run_by_layout(batches, progress, stages, self._layouts)
-        # At least one batch per stage, so that both CPUs and GPUs are busy.
+        # At least one batch per stage keeps both CPUs and GPUs busy.
         self._work_through(batches, max(IN_FLIGHT, len(stages)), take)
         return self._totals
 
     def _run_by_layout(
         self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str], layouts: Layouts
     ) -> Totals:
-        """Like `run`, but one stage after the other, because no layout is known before all batches
-        are preprocessed."""
+        """Like `run`, but finish each stage for all batches before the next stage starts.
+
+        Layouts are known only when all batches are preprocessed.
+        """
         at: dict[str, list[Batch]] = {
             state: [batch for batch in batches if batch.state == state] for state in UNFINISHED
         }
@@ -141,8 +147,10 @@ class StagedJob(Job):
         return whole
 
     def _ask(self, batches: Sequence[Batch], progress: Progress, layouts: Layouts) -> bool:
-        """Have the next labeler of a chain label the batches' chosen pages. Return whether all of
-        this succeeded."""
+        """Label the chosen pages with the next labeler of the chain, and learn from its labels.
+
+        Return whether all of this succeeded.
+        """
 
         def choose() -> None:
             self._totals.layouts.update(layouts.choose(batches))
@@ -160,7 +168,7 @@ class StagedJob(Job):
         )
 
     def _together(self, stage: str, batches: Sequence[Batch], do: Callable[[], None]) -> bool:
-        """Do work that covers several batches together, and return whether it succeeded."""
+        """Do work that covers several batches at once, and return whether it succeeded."""
         return self._work_through(batches[:1], 1, lambda first: self._do_timed(stage, stage, first, do))
 
     def _label_by_layout(self, batches: Sequence[Batch], layouts: Layouts, progress: Progress) -> None:
@@ -180,11 +188,11 @@ class StagedJob(Job):
         )
         with self._planning:
             prepared = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
-        # One pass gives two tables and the reports, through the executors' disks: 6.9 CPU s for 485
-        # pages. Through a third table, it takes 8.3 s; one table alone takes 5.6 s. If an executor
-        # is lost, its part is also lost, and the archives are read again, perhaps with a different
-        # outcome. So the tables are compared with the reports and with each other before the ledger
-        # is updated.
+        # A single pass over the archives gives two tables and the reports. It keeps the rows on the
+        # executors' disks: 6.9 CPU s for 485 pages, compared with 8.3 s through a third table, and
+        # 5.6 s for one table alone. If an executor is lost, its rows are lost, too. The archives
+        # are then read again, perhaps with a different outcome. So compare the tables with the
+        # reports and with each other before the ledger is updated.
         prepared = prepared.persist(StorageLevel.DISK_ONLY)
         self._work.lease.check()
         try:
@@ -220,7 +228,10 @@ class StagedJob(Job):
 
     def _is_whole_before(self, stage: str, batch: Batch) -> bool:
         """Return whether the batch has all rows of the stages before `stage`, according to the
-        ledger. If not, put the batch back to the stage with missing rows."""
+        ledger.
+
+        If it does not, put it back to the stage that must write the missing rows.
+        """
         try:
             with describe_jobs(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: before {stage}"):
                 self._check_before(stage, batch)
@@ -228,8 +239,8 @@ class StagedJob(Job):
             self._send_back(batch, lost)
             return False
         except Exception:
-            # If a person or a bucket's lifecycle rule deleted a data file, reading its rows fails,
-            # and would fail in every run.
+            # If a person or a bucket's lifecycle rule deleted a data file, reading its rows fails
+            # in this run and in every later one.
             forgotten = self._forget_lost_files(batch)
             if forgotten is None:
                 raise
@@ -245,8 +256,11 @@ class StagedJob(Job):
             self._totals.put_back[batch.number] = lost.stage, str(lost)
 
     def _forget_lost_files(self, batch: Batch) -> LostRowsError | None:
-        """Delete a batch from the first table with data files missing from storage. Return an error
-        that names the stage that must write the batch again; None if no data files are missing."""
+        """Delete the batch's rows from the first table that has lost data files.
+
+        Return an error that names the stage that must write the rows again; None if no data file is
+        missing.
+        """
         for table, stage in (("pages", "preprocess"), ("blocks", "preprocess"), ("labels", "label")):
             if not self._tables.exists(table):
                 continue
@@ -267,8 +281,7 @@ class StagedJob(Job):
             check_between("labels", "label", self._batch_of("labels", batch), expected)
 
     def _was_by_layout(self, batch: Batch) -> bool:
-        """Return whether the batch was labelled by layout; the stage `extract` may have other
-        settings."""
+        """Return whether the batch was labelled by layout, perhaps by a run with other settings."""
         if self._layouts is not None:
             return True
         run_ids = {str(report.get("run_id")) for report in self._files_of(batch)}
@@ -306,8 +319,7 @@ class StagedJob(Job):
             self._totals.add_noted(ledger_rows)
 
     def _files_of(self, batch: Batch) -> list[Report]:
-        """Return the reports of the batch's files, from this run's stage `preprocess` or from the
-        ledger."""
+        """Return the reports of the batch's files, from this run or from the ledger."""
         if batch.number not in self._reports:
             self._reports[batch.number] = self._work.ledger.reports(batch)
         return self._reports[batch.number]

@@ -1,8 +1,7 @@
-"""Counts the tasks that a session may run concurrently, which determines the size of batches and
-tasks.
+"""Counts the tasks that a session can run concurrently, to choose the size of batches and tasks.
 
-A growing session has few executors when a job starts, and gets more only while tasks wait. Work
-sized for the running executors would keep the cluster at that size.
+A session with dynamic allocation starts with few executors and gets more only while tasks wait.
+Work sized for the running executors would never make the session grow.
 """
 
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from pyspark.sql import SparkSession
 from dripper.spark.wording import say_count
 
 UNTOLD_SLOTS = 200
-"""The number used if a session does not report how far it may grow: 50 executors with 4 cores."""
+"""Number of slots to assume if a session does not report its limit: 50 executors with 4 cores."""
 
 _TAGS = "spark.databricks.clusterUsageTags."
 _READ = (
@@ -26,26 +25,25 @@ _READ = (
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The running part of a session: its number of executors (0 in local mode), and how many tasks
-    they can run concurrently."""
+    """A session's running executors (0 in local mode), and how many tasks they can run
+    concurrently."""
 
     executors: int
     slots: int
 
 
 def slots(spark: SparkSession) -> int:
-    """Return how many tasks `spark` may run concurrently, at least 1.
+    """Return how many tasks `spark` can run concurrently, at least 1.
 
-    This counts all executors that the session may get, or the running executors if there are more.
-    It is at least UNTOLD_SLOTS if a growing session has no limit, or if the session does not report
+    All executors that the session may get are counted, or the running executors if there are more.
+    The result is at least UNTOLD_SLOTS if the session may grow without a limit or does not report
     its size (Spark Connect).
     """
     return most_slots(properties(spark), live(spark))
 
 
 def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
-    """Return how many tasks a session with these Spark properties may run concurrently (see
-    `slots`).
+    """Return how many tasks a session with these properties can run concurrently (see `slots`).
 
     Args:
         live: The running executors; None if the session does not report them.
@@ -64,11 +62,10 @@ def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
 
 
 def most_executors(properties: Mapping[str, str]) -> int | None:
-    """Return how many executors a session with these Spark properties may get; None if no property
-    shows this.
+    """Return how many executors a session with these Spark properties may get; None if unknown.
 
-    Databricks runs one executor per worker, and reports the number of workers in the clusters' tag
-    properties.
+    Databricks runs one executor per worker. The numbers of workers are in the properties with the
+    cluster's tags.
     """
     if _allocates(properties):
         return _number(properties, "spark.dynamicAllocation.maxExecutors")
@@ -79,20 +76,20 @@ def most_executors(properties: Mapping[str, str]) -> int | None:
 def live(spark: SparkSession) -> Live | None:
     """Return the running executors of `spark`; None if the session does not report them.
 
-    `defaultParallelism` is no substitute: it is 2 while no executor is running, and otherwise
-    depends on `spark.default.parallelism`.
+    `defaultParallelism` is not suitable: it is 2 while no executor is running, and depends on
+    `spark.default.parallelism` otherwise.
     """
     try:
         context: Any = spark.sparkContext._jsc.sc()
         slots = context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile())
-        # One entry is for the driver.
+        # The driver has an entry, too.
         return Live(executors=context.getExecutorMemoryStatus().size() - 1, slots=slots)
     except Exception:  # Connect has no context; the type depends on the version.
         return None
 
 
 def context_of(spark: SparkSession) -> Any:
-    """Return the session's context; None if there is none, as with Spark Connect."""
+    """Return the session's context; None with Spark Connect, which has none."""
     try:
         return spark.sparkContext
     except Exception:  # The exception type depends on the version.
@@ -100,14 +97,13 @@ def context_of(spark: SparkSession) -> Any:
 
 
 class Losses(NamedTuple):
-    """The numbers of executors that a session lost and of tasks that failed."""
+    """Counts of a session's lost executors and failed tasks."""
 
     executors: int = 0
     tasks: int = 0
 
     def describe(self, before: "Losses") -> list[str]:
-        """Return a list with a sentence if there are more losses than before; otherwise, an empty
-        list.
+        """Return a list with one sentence if there are more losses than before; otherwise, [].
 
         >>> Losses(2, 5).describe(before=Losses(1, 1))
         ['1 executor was lost, and 4 tasks failed and were tried again']
@@ -120,8 +116,10 @@ class Losses(NamedTuple):
 
 
 def count_losses(spark: SparkSession) -> Losses:
-    """Return a session's losses so far; zero if the session does not report them. Idle executors
-    that dynamic allocation releases do not count as lost."""
+    """Return a session's losses so far; zero if the session does not report them.
+
+    Idle executors that dynamic allocation released are not counted.
+    """
     try:
         found: Any = spark.sparkContext._jsc.sc().statusStore().executorList(False)
         executors = [found.apply(index) for index in range(found.size())]
@@ -132,7 +130,7 @@ def count_losses(spark: SparkSession) -> Losses:
 
 
 def properties(spark: SparkSession) -> dict[str, str]:
-    """Return the session's properties that show how far it may grow."""
+    """Return the session's properties that determine how far it may grow."""
     values = {}
     for name in _READ:
         try:
@@ -145,8 +143,9 @@ def properties(spark: SparkSession) -> dict[str, str]:
 
 
 def is_local(properties: Mapping[str, str]) -> bool:
-    """Return whether everything runs on this machine, in Spark's local mode. A session that does
-    not report its master counts as not local.
+    """Return whether everything runs on this machine, in Spark's local mode.
+
+    A session that does not report its master is not local.
 
     >>> [is_local({"spark.master": master}) for master in ("local[2]", "local-cluster[1,1,1024]")]
     [True, False]
@@ -166,7 +165,7 @@ def _slots_of_an_executor(properties: Mapping[str, str], live: Live | None) -> i
 
 
 def _allocates(properties: Mapping[str, str]) -> bool:
-    """Return whether Spark requests executors as needed, which it never does in local mode."""
+    """Return whether Spark requests executors on demand. It never does so in local mode."""
     return properties.get("spark.dynamicAllocation.enabled") == "true" and not is_local(properties)
 
 
@@ -175,7 +174,9 @@ def _autoscales(properties: Mapping[str, str]) -> bool:
 
 
 def _number(properties: Mapping[str, str], name: str) -> int | None:
-    """Return a property as a number above 0; None if it is not set, or if it is Java's largest
-    integer, which means no limit."""
+    """Return a property as a positive integer; None if it is unset or Java's largest integer.
+
+    Spark uses Java's largest integer for "no limit".
+    """
     value = properties.get(name, "")
     return int(value) if value.isdecimal() and 0 < int(value) < (1 << 31) - 1 else None

@@ -1,9 +1,8 @@
-"""The CDS archive (class data sharing) of Spark's and Delta's classes, which makes a session start
-faster.
+"""The CDS archive (class data sharing) of Spark's and Delta's classes, for a faster start.
 
-`conf/make_classes.py`, which `make install` runs, makes the archive. It is used if this program
-starts Java itself, for Spark on one machine. Java ignores an archive that does not match (another
-Java, other jars) or was cut short.
+`make install` runs `conf/make_classes.py`, which makes the archive. The archive is used if this
+program starts Java itself, for Spark on one machine. Java ignores an archive that was truncated or
+made for another Java or other jars.
 """
 
 import os
@@ -17,17 +16,20 @@ import pyspark
 from dripper.spark.session.local import JAVA_OPTIONS
 
 FOLDER = Path(pyspark.__file__).parent / "dripper"
-"""A folder in the PySpark package, which is deleted with the package's environment. It contains the
+"""A folder inside the PySpark package, so that it is deleted with the environment. It contains the
 CDS archive and an empty folder `conf`."""
 _CONF = Path(pyspark.__file__).parent / "conf"
 _DEFAULTS = "spark-defaults.conf"
 _BY_OTHERS = frozenset(["SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"])
-"""Environment variables with which a user sets Spark's location and start options."""
+"""Environment variables with which users choose Spark's location and start options."""
 
 
 def is_used() -> bool:
-    """Return whether Java is started with the CDS archive. For this, the class path must have only
-    the jars from which the archive was made, and no folder with a user's configuration."""
+    """Return whether Java is started with the CDS archive.
+
+    The class path may then contain only the jars from which the archive was made, and no folder
+    with a user's configuration.
+    """
     files = {path.name: path for path in _CONF.iterdir()} if _CONF.is_dir() else {}
     is_own = files.keys() <= {_DEFAULTS, "log4j2.properties"} and not _BY_OTHERS & os.environ.keys()
     is_told = _DEFAULTS in files and "extraClassPath" in files[_DEFAULTS].read_text(encoding="utf-8")
@@ -35,7 +37,7 @@ def is_used() -> bool:
 
 
 def options(jars: str) -> dict[str, str]:
-    """Return the Spark properties that make Java read the archive.
+    """Return the Spark properties that make Java use the CDS archive.
 
     Args:
         jars: Delta's jars, separated by commas; empty if their location is unknown.

@@ -1,5 +1,5 @@
-"""Places the engines of the stage `label`: sets their number, the resource profile that gives each
-engine its GPU, and Python workers that no other stage uses."""
+"""Places the engines of the stage `label`: their number, their GPUs, and their own Python
+workers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +23,11 @@ _OWN_CLUSTER = (
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The engines of the stage `label`: the labeler's loader, the number of concurrent engines, and
-    the resource profile of their executors (None: any executor)."""
+    """The engines of the stage `label`.
+
+    `loader` loads the labeler, `n` is the number of concurrent engines, and `profile` is the
+    resource profile of their executors (None: any executor).
+    """
 
     loader: Loader
     n: int = 1
@@ -32,15 +35,18 @@ class Engines:
 
 
 def n_engines(spark: SparkSession, settings: StageSettings) -> int:
-    """Return how many engines label concurrently: the number in the settings; otherwise, one per
-    executor if `stages.gpus` is set; otherwise, one per GPU of the session, and at least one."""
+    """Return how many engines label concurrently.
+
+    This is the number in the settings, if set. Otherwise, it is one per executor if `stages.gpus`
+    is set, or else one per GPU of the session, but at least one.
+    """
     if settings.engines is not None:
         return settings.engines
     if settings.gpus:
         return _executors(spark)
     gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
-    # Spark runs as many tasks on a GPU as a task's share of the GPU allows, but an engine needs the
-    # whole GPU.
+    # Spark runs several tasks on a GPU if each task requests a fraction of it, but an engine needs
+    # a whole GPU.
     return max(1, gpus * _executors(spark))
 
 
@@ -50,11 +56,10 @@ def _executors(spark: SparkSession) -> int:
 
 
 def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProfile | None:
-    """Return the stage's resource profile, or None if the stage runs with the session's own
-    resources (`stages.gpus` is 0).
+    """Return the stage's resource profile; None if `stages.gpus` is 0.
 
-    Raises SettingsError, with advice, if the session cannot give a single stage different
-    executors.
+    Without a profile, the stage runs with the session's own resources. Raises SettingsError, with
+    advice, if the session cannot start separate executors for one stage.
     """
     if not settings.gpus:
         return None
@@ -77,15 +82,14 @@ def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProf
 
 @contextmanager
 def own_workers(spark: SparkSession) -> Iterator[None]:
-    """Run the Python functions planned inside the context in worker processes that no other
-    functions use.
+    """Run the Python functions planned inside the context in worker processes of their own.
 
-    Spark gives a task the worker that has been idle longest, whichever stage that worker served. In
-    a test with 6 batches on two cores, two engines started. On a GPU, the first engine would leave
-    no memory for the second. Spark never mixes workers with different environments.
+    Spark gives a task the worker that has been idle longest, even if that worker served another
+    stage. In a test with 6 batches on two cores, two engines started. On a GPU, the first would
+    leave no memory for the second. Workers with different environments are never mixed.
     """
     context = context_of(spark)
-    # Without a context, the workers belong to the platform.
+    # Without a context, the platform manages the workers.
     environment: dict[str, str] = {} if context is None else context.environment
     environment[_ENVIRONMENT] = "label"
     try:
@@ -95,7 +99,7 @@ def own_workers(spark: SparkSession) -> Iterator[None]:
 
 
 def gives_profiles(spark: SparkSession) -> bool:
-    """Return whether the session can give a single stage its own executors."""
+    """Return whether the session can start separate executors for one stage."""
     master = spark.conf.get("spark.master", "") or ""
     is_cluster = master == "yarn" or master.startswith(("k8s://", "spark://", "local-cluster["))
     return is_cluster and spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true"

@@ -1,9 +1,8 @@
-"""Spark's settings on one machine. They avoid work that helps only clusters, and that takes seconds
-on one machine.
+"""Spark settings for a single machine. They avoid seconds of work that pays off only on clusters.
 
-A session made by this program starts with these settings. A session made by spark-submit starts
-with Spark's own defaults or a user's properties. It then gets the settings of `LOCAL` that can
-still be set.
+A session that this program makes starts with these settings. A session that spark-submit makes
+starts with Spark's defaults or the user's properties, and then gets those settings in `LOCAL` that
+can still be changed.
 """
 
 import logging
@@ -16,31 +15,33 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 LOCAL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
-    # Delta reads its own log with 50 tasks by default: half a minute wasted on two busy cores.
+    # Delta reads its own log with 50 tasks by default. This wastes half a minute on two busy cores.
     "spark.databricks.delta.snapshotPartitions": "1",
-    # Delta's VACUUM lists a table with 10,000 tasks by default: 30 s wasted per table.
+    # Delta's VACUUM lists a table with 10,000 tasks by default. This wastes 30 s per table.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
     "spark.sql.adaptive.enabled": "false",
-    # Spark generates and compiles Java code for each query. For a few hundred rows, this takes
-    # longer than interpreting the query.
+    # By default, Spark generates and compiles Java code for each query. For a few hundred rows,
+    # this takes longer than interpreting the query.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""Query settings, except the first, which is for the console."""
+"""Query settings, except the first, which hides the progress bar in the console."""
 
 _FAST_START = "-XX:TieredStopAtLevel=1"
 _log = logging.getLogger(__name__)
 
 
 def adapt_to_one_machine(spark: SparkSession) -> None:
-    """Give a session that spark-submit has started on this machine the settings of `LOCAL` that
-    nobody has set, and log the settings that only the spark-submit command can set. Other sessions
-    are unchanged."""
+    """Apply the single-machine settings to a session that spark-submit started on this machine.
+
+    Set the properties of `LOCAL` that nobody has set, and log the settings that only the
+    spark-submit command can change. Sessions on clusters are left unchanged.
+    """
     if not is_local(properties(spark)):
         return
     conf = spark.conf.getAll
     for name, value in LOCAL.items():
-        # Spark knows Delta's settings only after Delta has been used.
+        # Spark does not know Delta's settings before Delta is used.
         if name not in conf and (spark.conf.isModifiable(name) or name.startswith("spark.databricks.")):
             spark.conf.set(name, value)
     late = [

@@ -28,12 +28,12 @@ from dripper.spark.tables.sql import first_line
 
 _SUPPORTED_JAVA = ("17", "21")
 _LEAN = {
-    # With every commit, Delta stores the list of a table's files, which it reads with a query but
-    # never uses (4.0 to 4.4).
+    # With every commit, Delta stores the list of the table's files. It computes the list with a
+    # query and never uses it (4.0 to 4.4).
     "spark.databricks.delta.allFilesInCrc.enabled": "false",
 }
 _QUIET = {JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
-"""Spark's default logging prints a dozen warnings that nobody can act on."""
+"""Logging configuration. By default, Spark logs a dozen warnings that nobody can act on."""
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -43,7 +43,7 @@ _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
     # Prints the line at which a Python worker hangs, instead of nothing.
     "spark.python.worker.faulthandler.enabled": "true",
-    # Maximum number of rows in a worker's input batch: a page has up to 32 MiB, and a string column
+    # Maximum number of rows in a worker's input batch. A page has up to 32 MiB, and a string column
     # overflows at 2 GiB (default: 10,000 rows).
     "spark.sql.execution.arrow.maxRecordsPerBatch": "32",
 }
@@ -99,23 +99,23 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
 
 
 def _leave_signals_to_python(spark: SparkSession) -> None:
-    """Make Java ignore SIGTERM, as it ignores Ctrl-C in PySpark.
+    """Make Java ignore SIGTERM, as PySpark already makes it ignore Ctrl-C.
 
-    A scheduler that stops a run signals all of the run's processes. Java must survive the signal,
-    so that the run can record its last batches and its end. Java ends when this process ends.
+    A scheduler that stops a run signals all of its processes. Java must survive the signal, so that
+    the run can record its last batches and its end. Java exits when this process does.
     """
     if (context := context_of(spark)) is not None:
         misc = context._jvm.sun.misc
         misc.Signal.handle(misc.Signal("TERM"), misc.SignalHandler.SIG_IGN)
-        # PySpark's traces after the loss of Java say no more than the job's last line.
+        # After the loss of Java, PySpark's traces say no more than the job's last line.
         context._accumulatorServer.handle_error = lambda *_: None
 
 
 def drop_connection() -> None:
     """Make this thread call Java over a new connection.
 
-    If a call is interrupted, its connection stays busy, and its answer would be read as the answer
-    to the next call.
+    The connection of an interrupted call stays busy. On the same connection, the next call would
+    get the answer to the interrupted call.
     """
     client: Any = getattr(SparkContext._gateway, "_gateway_client", None)
     if hasattr(client, "thread_connection"):
@@ -124,7 +124,7 @@ def drop_connection() -> None:
 
 @contextmanager
 def settings_restored() -> Iterator[None]:
-    """Restore the settings of the caller's session, if there is one, when the context ends."""
+    """Restore the settings of the caller's session, if any, when the context ends."""
     session = SparkSession.getActiveSession()
     before = dict(session.conf.getAll) if session is not None else {}
     try:
@@ -144,15 +144,19 @@ def _restore(session: SparkSession, before: Mapping[str, str]) -> None:
 
 
 def is_given() -> bool:
-    """Return whether something else starts and stops the session: spark-submit, a notebook,
-    Databricks, or a Connect server."""
+    """Return whether something else manages the session.
+
+    Examples are spark-submit, a notebook, Databricks and a Connect server.
+    """
     variables = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
     return any(name in os.environ for name in variables) or SparkSession.getActiveSession() is not None
 
 
 def _quieten(spark: SparkSession) -> None:
-    """Make Spark log only warnings, unless a user has configured logging. Otherwise, a thousand
-    lines from Spark would hide the job's own lines."""
+    """Make Spark log only warnings, unless a user has configured logging.
+
+    Otherwise, a thousand lines from Spark would hide the job's own.
+    """
     home = os.environ.get("SPARK_HOME", str(Path(pyspark.__file__).parent))
     has_file = Path(os.environ.get("SPARK_CONF_DIR", f"{home}/conf"), "log4j2.properties").exists()
     chosen = "spark.log.level" in spark.conf.getAll or "log4j" in str(spark.conf.get(JAVA_OPTIONS, ""))
@@ -161,18 +165,17 @@ def _quieten(spark: SparkSession) -> None:
 
 
 def _is_submitted() -> bool:
-    """Return whether spark-submit runs this program, and nobody has yet made a session with their
-    own settings."""
+    """Return whether spark-submit runs this program and no session exists yet."""
     by_submit = "PYSPARK_GATEWAY_PORT" in os.environ and "DATABRICKS_RUNTIME_VERSION" not in os.environ
     return by_submit and SparkSession.getActiveSession() is None
 
 
 def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.read") -> None:
-    """Raise MachineError if an executor cannot import the module that its tasks need. Otherwise,
-    every task of every batch would fail in turn. One task checks this.
+    """Raise MachineError if an executor cannot import the module that its tasks need.
 
-    Nothing is checked in local mode, in which workers use the driver's own Python, or with Spark
-    Connect, in which they use the platform's Python.
+    The check is a single task. Without it, every task of every batch would fail in turn. Nothing is
+    checked in local mode, because workers use the driver's Python, or with Spark Connect, because
+    they use the platform's Python.
 
     Args:
         module: The module that the executor imports.
@@ -198,8 +201,10 @@ _SHIP = "Every executor needs the driver's environment: docs/shipping.md says ho
 
 
 def _probe() -> Callable[[str], tuple[str, str, str, str]]:
-    """Return a function that a worker without this package can run. It is nested, because Spark
-    sends a module's functions by name but nested functions by value."""
+    """Return a function that a worker without this package can run.
+
+    The function is nested, because Spark pickles nested functions by value but others by name.
+    """
 
     def probe(module: str) -> tuple[str, str, str, str]:
         import importlib
@@ -231,15 +236,16 @@ def _require_java() -> None:
 
 
 def _merge_properties(defaults: dict[str, str], user_properties: dict[str, str]) -> dict[str, str]:
-    """Return the merged properties. The user's properties take precedence, except for Java options,
-    which are joined."""
+    """Merge the properties. The user's take precedence, except that Java options are joined."""
     options = " ".join(filter(None, (defaults.get(JAVA_OPTIONS), user_properties.get(JAVA_OPTIONS))))
     return defaults | user_properties | ({JAVA_OPTIONS: options} if options else {})
 
 
 def delta_jars(settings: SparkSettings) -> dict[str, str]:
-    """Return the properties that add Delta, from `settings.jars`, an earlier download or Maven
-    Central."""
+    """Return the properties that add Delta to a session.
+
+    Delta's jars come from `settings.jars`, from an earlier download, or from Maven Central.
+    """
     if settings.jars:
         return {"spark.jars": ",".join(_list_jars(settings.jars))}
     package = delta_package()
@@ -250,12 +256,11 @@ def delta_jars(settings: SparkSettings) -> dict[str, str]:
 
 
 def delta_package(spark_version: str | None = None) -> str:
-    """Return the Maven coordinates of the newest Delta for a Spark version, by default PySpark's
-    version.
+    """Return the Maven coordinates of the newest Delta for a Spark version, by default PySpark's.
 
-    Since 4.1, Delta is built separately for each Spark version, which is part of the artifact's
+    Since Delta 4.1, each Spark version has its own build, with the Spark version in the artifact's
     name (delta/pip_utils.py). For Spark 4.0, the result is the last Delta that was built only for
-    that version.
+    Spark 4.0.
 
     >>> delta_package("4.2.0"), delta_package("4.0.5")
     ('io.delta:delta-spark_4.2_2.13:4.4.0', 'io.delta:delta-spark_2.13:4.0.1')
@@ -282,8 +287,10 @@ def _list_jars(jars: str) -> list[str]:
 
 
 def _find_fetched_jars(package: str) -> list[str]:
-    """Return the Delta jars that Ivy fetched in an earlier run. Asking Ivy again would cost 2 s and
-    20 log lines."""
+    """Return the Delta jars that Ivy downloaded in an earlier run; none if some are missing.
+
+    Running Ivy again would cost 2 s and 20 log lines.
+    """
     group, artifact, version = package.split(":")
     for folder in sorted(Path.home().glob(".ivy2*/jars"), reverse=True):
         needed = [folder / f"{group}_{artifact}-{version}.jar", folder / f"io.delta_delta-storage-{version}.jar"]
@@ -305,8 +312,7 @@ def _require_delta(version: str, conf: Mapping[str, str]) -> None:
 
 
 def find_delta_fault(version: str, conf: Mapping[str, str]) -> str:
-    """Return a phrase if a session has no Delta or one for another Spark version; "" if its Delta
-    may be suitable.
+    """Return a phrase if a session has no Delta or one for another Spark version; otherwise "".
 
     >>> find_delta_fault("4.1.4", {"spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0"})
     'Delta for Spark 4.2, and is Spark 4.1.4'

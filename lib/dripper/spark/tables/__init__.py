@@ -1,1 +1,1 @@
-"""The Delta tables: schemas, reading and writing, and batches, their units of commit."""
+"""The Delta tables: their schemas, reading and writing, and batches, the units of commit."""

@@ -1,6 +1,6 @@
 """Converts Spark schemas to Arrow schemas, for data that passes between Python and the JVM.
 
-PySpark's own function for this is private, and its arguments differ between Spark 4.0 and 4.2.
+PySpark's own function is private, and its arguments differ between Spark 4.0 and 4.2.
 """
 
 import pyarrow as pa
@@ -20,12 +20,14 @@ _TYPES = {
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
 }
-"""Arrow types by Spark's `DataType.typeName`."""
+"""Arrow types, by `DataType.typeName` of Spark's type."""
 
 
 def arrow_schema(columns: StructType) -> pa.Schema:
-    """Return the columns as an Arrow schema. Raises TypeError for a type that this project's tables
-    do not have, such as intervals."""
+    """Return the Arrow schema of these columns.
+
+    Raises TypeError for a type that this project's tables do not use, such as intervals.
+    """
     return pa.schema([_field(column) for column in columns])
 
 

@@ -1,5 +1,4 @@
-"""Batches, the units of commit: their files, and the conditions for the rows that a batch's commit
-replaces."""
+"""Batches, the units of commit: their files, and the rows that the commit of a batch replaces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,43 +9,43 @@ from dripper.spark.tables.sql import quoted, within
 from dripper.warc.index.select import Place
 
 UNKNOWN_SIZE_BYTES = 1 << 30
-"""Bytes counted for a file of unknown size, such as a file in a list: a Common Crawl WARC has about
-1 GiB."""
+"""Size to assume for a file of unknown size, such as a file in a list. A Common Crawl WARC has
+about 1 GiB."""
 
 REQUEST_BYTES = 1 << 18
-"""Bytes counted for each single record, in addition to the record's own: a new request takes about
-as long as reading another 256 KiB from an open one."""
+"""Bytes to add for each single record: a new request takes about as long as reading another 256 KiB
+from an open request."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """One archive file to read."""
+    """An archive file to read."""
 
     warc_file: str
     """The file's canonical address."""
     size_bytes: int | None = None
-    """Stored size in bytes; None: not known."""
+    """Size of the file in storage; None if unknown."""
     version: str | None = None
-    """The file's ETag or modification time (`dripper.warc.open.base.Source`); None: not known."""
+    """The file's ETag or modification time (`dripper.warc.open.base.Source`); None if unknown."""
     path: str | None = None
-    """Path for opening the file; None: its canonical address."""
+    """Path for opening the file; None if that is the canonical address."""
     replaces: int | None = None
-    """The batch with the rows of an earlier reading, which the next reading replaces; None: there
-    are no such rows."""
+    """The batch with rows from an earlier reading of the file, which the next reading replaces;
+    None if there are none."""
     attempts: int = 0
-    """Readings that failed because of the file itself."""
+    """Number of readings that failed because of the file itself."""
     selection: str | None = None
-    """Identity of a selection (`dripper.warc.index.select`) if only its records are read; None: all
-    records are read."""
+    """Identity of a selection (`dripper.warc.index.select`) if only its records are read; None if
+    all records are read."""
     places: tuple[Place, ...] = ()
-    """The selection's records to read. The ledger does not store them, because they can be found
-    again in the index."""
+    """The records of the selection to read. They are not stored in the ledger, because the index
+    has them."""
     n_before: int = 0
-    """Number of the selection's records that are not in `places`, because another reading of the
-    file left rows for them."""
+    """Number of records in the selection but not in `places`, because another reading of the file
+    already wrote rows for them."""
     supersedes: tuple[int, ...] = ()
-    """Batches with rows of selections from the file. The rows of a whole reading replace the rows
-    of selections."""
+    """Batches with rows from selections of this file. A reading of the whole file replaces these
+    rows."""
 
     @property
     def key(self) -> "Key":
@@ -60,7 +59,7 @@ class PlannedFile:
 
     @property
     def weight(self) -> int:
-        """Number of bytes that planning counts for the file."""
+        """Number of bytes to assume for planning."""
         if self.selection is not None:
             return sum(place.length + REQUEST_BYTES for place in self.places)
         return UNKNOWN_SIZE_BYTES if self.size_bytes is None else self.size_bytes
@@ -72,7 +71,7 @@ class PlannedFile:
 
 
 Key = tuple[str, str | None]
-"""A file's address, and the selection of its records (`PlannedFile.selection`)."""
+"""Key of a row in the ledger: a file's address, and the selection of its records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +81,20 @@ class Batch:
     number: int
     files: tuple[PlannedFile, ...]
     state: str = "planned"
-    """State that the batch has reached, one of `dripper.spark.ledger.plan.UNFINISHED`."""
+    """The last state that the batch reached, one of `dripper.spark.ledger.plan.UNFINISHED`."""
 
 
 def of_selections_apart(batch: Batch) -> Batch:
-    """Return a copy of the batch that replaces no rows of selections."""
+    """Return a copy of the batch that does not replace the rows of selections."""
     return replace(batch, files=tuple(replace(file, supersedes=()) for file in batch.files))
 
 
 def replaced_rows(batch: Batch) -> Where:
     """Return the condition for the rows that a commit of `batch` replaces.
 
-    These are the rows with the batch's number, and the rows that earlier readings of its files left
-    under other numbers. The first part of the condition makes Delta prune partitions, which it does
-    only for a condition on `batch` alone.
+    These are the rows with the batch's number, and the rows that earlier readings of its files
+    wrote under other numbers. The condition begins with a condition on `batch` alone, because Delta
+    needs one to prune partitions.
     """
     again = {file.warc_file for file in batch.files if file.has_earlier_rows}
     touched, sql = touched_batches(batch), f"batch = {batch.number}"

@@ -1,9 +1,7 @@
-"""The small tables of an output as rows: the storage interface for the lease, the ledger and
-similar code.
+"""The storage interface for the small tables of an output, such as the lease and the ledger.
 
-The main operations are read, append, replace, amend and version. `SparkBooks` implements them on
-Delta with Spark. Tests use in-memory implementations, in which the operations of several drivers
-interleave in every possible order.
+`SparkBooks` implements it on Delta with Spark. Tests use in-memory implementations that interleave
+the operations of several drivers in every possible order.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,12 +15,12 @@ from dripper.spark.tables.sql import quoted
 Row = dict[str, Any]
 
 UNKNOWN = -1
-"""The version of a commit if the storage does not report it."""
+"""Version of a commit if the storage does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A condition on rows, in SQL and in Python."""
+    """A condition on rows, as SQL and as a Python function."""
 
     sql: str
     holds: Callable[[Mapping[str, Any]], bool]
@@ -35,7 +33,7 @@ class Where:
 
 
 _MOST_LOOKS = 8
-"""Maximum number of times that rows are read if others keep changing them."""
+"""Maximum number of times to read rows that others keep changing."""
 
 EVERY_ROW = Where("TRUE", lambda row: True)
 
@@ -56,31 +54,31 @@ def among(column: str, values: Collection[str] | Collection[int]) -> Where:
 
 
 def at_least(column: str, least: int) -> Where:
-    """Return the condition that a column has this value or a higher one."""
+    """Return the condition that a column has at least this value."""
     return Where(f"{column} >= {least}", lambda row: row.get(column) is not None and row[column] >= least)
 
 
 def is_set(column: str) -> Where:
-    """Return the condition that a column has a value."""
+    """Return the condition that a column is not null."""
     return Where(f"{column} IS NOT NULL", lambda row: row.get(column) is not None)
 
 
 def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]) -> list[Row] | None:
     """Replace each row for which `where` holds with the result of `change`.
 
-    If another driver writes a row between the read and the commit, that driver's write is kept, and
-    the rows are read again.
+    If another driver changes a row between the read and the commit, that change is kept, and the
+    rows are read again.
 
     Args:
-        change: Returns a row unmodified if the row needs no change, which includes rows already
-            changed.
+        change: Returns the new row, or an equal row if there is nothing to change. `change` must
+            not change a row twice.
 
     Returns:
-        The changed rows in their new form; None if others changed some rows meanwhile, so that only
-        another read shows the current rows.
+        The new rows that were written; None if others changed some rows meanwhile. In that case,
+            read the table again to get the current rows.
 
     Raises:
-        RuntimeError: If others write first every time.
+        RuntimeError: If others change the rows first every time.
         BusyError: If another run has taken the lease.
     """
     for look in range(_MOST_LOOKS):
@@ -94,21 +92,22 @@ def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]
 
 
 class Books(Protocol):
-    """A storage for versioned tables: every commit raises the version of its table by one.
+    """Storage for versioned tables. Every commit raises the version of its table by one.
 
-    A commit is atomic. If another commit has changed the same rows meanwhile, the commit fails with
-    a conflict (`dripper.spark.tables.fence`). While there is a fence, commits carry its numbers,
-    and commits of a run that was shut out are skipped.
+    A commit is atomic. It fails with a conflict (`dripper.spark.tables.fence`) if another commit
+    has changed the same rows meanwhile. If there is a fence, commits carry its numbers, and the
+    commits of a run that was shut out are skipped.
     """
 
     fence: Fence | None
-    """The fence of the run that holds the lease; None: there is no run."""
+    """The fence of the run that holds the lease; None if there is no run."""
 
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
-        """Return the rows for which `where` holds; no rows if there is no table.
+        """Return the rows for which `where` holds. Return no rows if the table does not exist.
 
         Args:
-            columns: The columns to return, if the table has them; all columns if empty.
+            columns: The columns to return, if the table has them. If empty, all columns are
+                returned.
         """
         ...
 
@@ -116,43 +115,46 @@ class Books(Protocol):
         """Add rows. Return the new version, UNKNOWN, or None if the commit was skipped.
 
         Args:
-            sequence: A name and a number. Nothing is added if the table has seen this number or a
-                higher one under that name. None: the next sequence of the run's fence, in which
-                case UNKNOWN may be returned for a skipped commit.
+            sequence: A name and a number. The commit is skipped if the table has already seen this
+                number or a higher one under that name. If None, use the next sequence of the run's
+                fence. In that case, UNKNOWN may be returned even if the commit was skipped.
         """
         ...
 
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
-        """Replace the rows for which `where` holds. The condition must hold for the new rows, too.
-        Returns the same as `append`."""
+        """Replace the rows for which `where` holds. Returns the same as `append`.
+
+        The condition must hold for the new rows, too.
+        """
         ...
 
     def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
-        """Replace the first row of each pair with the second, if the first is unchanged since it
-        was read. Return whether all of them were unchanged.
+        """Replace rows that have not changed since they were read. Return whether all were
+        unchanged.
 
         Args:
-            amended: Pairs of an old and a new row. The old row is a whole row that `read` returned
-                and for which `where` held.
+            amended: Pairs of an old and a new row. The old row must be complete, as returned by
+                `read`, and `where` must hold for it.
         """
         ...
 
     def version(self, table: str) -> int | None:
-        """Return the number of the table's newest version; None if the storage does not report
-        it."""
+        """Return the number of the table's newest version; None if unknown."""
         ...
 
     def count_batches(self, table: str) -> BatchCounts:
-        """Return the counts of each batch of the table."""
+        """Return the counts of each batch in the table."""
         ...
 
     def count_files(self, table: str, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
-        """Return the counts of each archive file in these batches of a page table; None means all
-        batches."""
+        """Return the counts of each archive file in these batches of a page table.
+
+        None means all batches.
+        """
         ...
 
     def shut_out(self, lanes: int) -> None:
-        """Shut out all further commits by earlier runs in the first `lanes` lanes."""
+        """Shut out all further commits of earlier runs in the first `lanes` lanes."""
         ...
 
     def name(self, table: str) -> str:

@@ -1,5 +1,4 @@
-"""Counts the rows of each batch of a table from Delta's log, and checks that the data files named
-in the log exist."""
+"""Counts the rows of each batch in a table from Delta's log, and detects lost data files."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,39 +14,39 @@ from dripper.spark.tables.row_keys import page_keys
 from dripper.spark.tables.sql import within
 
 _OLDEST_TRIED = 10
-"""Number of data files that are checked one by one, oldest first, because a bucket's lifecycle
-rules delete the oldest files first."""
+"""Number of data files to check one by one, oldest first. The lifecycle rules of a bucket delete
+the oldest files first."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchCounts:
-    """The counts of each batch of a table."""
+    """The counts of each batch in a table."""
 
     rows: dict[int, int]
     lost: tuple[int, ...] = ()
-    """Batches with data files that the log names but that are missing from storage. Something has
-    deleted them without Delta, and reading the batch fails."""
+    """Batches that cannot be read, because something other than Delta deleted some of their data
+    files."""
     written: Mapping[int, datetime] = field(default_factory=dict)
-    """Time of the newest data file of each batch; empty: not known."""
+    """Time of each batch's newest data file; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """Counts of a batch's rows from one archive file."""
+    """Counts of the rows that a batch has from one archive file."""
 
     rows: int = 0
     failed: int = 0
-    """Error rows among them."""
+    """Number of error rows."""
     keys: int = 0
-    """The sum of the keys of their pages (`dripper.spark.tables.row_keys`)."""
+    """Sum of the pages' keys (`dripper.spark.tables.row_keys`)."""
 
 
 def count_batches(table: DataFrame) -> BatchCounts:
     """Return the counts of each batch in the newest version of a table.
 
-    The check for lost data files looks for the folders of all batches and for the oldest files,
-    which costs a listing of the table's folder and a few more requests. If the log is out of reach
-    (see `rows_by_batch`), lost files are not checked for.
+    To detect lost data files, this checks the folders of all batches and the oldest files. The
+    check lists the table's folder and makes a few more requests. It is skipped if the log is out of
+    reach (see `rows_by_batch`).
     """
     counted = _count_in_log(table)
     written = {
@@ -57,8 +56,10 @@ def count_batches(table: DataFrame) -> BatchCounts:
 
 
 def count_files(table: DataFrame, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
-    """Return the counts of each archive file in these batches of a table, by batch and file. None
-    means all batches. Scans three columns."""
+    """Return the row counts of each archive file in these batches of a table, by batch and file.
+
+    None means all batches. Spark scans a few columns of the rows.
+    """
     rows = table if batches is None else table.where(within(batches))
     counts = rows.groupBy("batch", "warc_file").agg(
         F.count("*").alias("rows"), F.count("error_code").alias("failed"), page_keys().alias("keys")
@@ -69,34 +70,36 @@ def count_files(table: DataFrame, batches: Collection[int] | None) -> dict[tuple
 
 
 def rows_by_batch(table: DataFrame) -> dict[int, int]:
-    """Return the number of rows of each batch of a table.
+    """Return the number of rows of each batch in a table.
 
-    The numbers come from the statistics in Delta's log. That takes one Spark job over the log,
+    The numbers come from the statistics in Delta's log. This takes one Spark job over the log,
     which Delta keeps in memory after the run's own commits. If the log is out of reach (Spark
-    Connect, Databricks' own Delta) or has no numbers, the rows are counted; Spark then reads only
-    the footers of the data files.
+    Connect, Databricks' own Delta) or has no numbers, Spark counts the rows by reading the footers
+    of the data files.
     """
     return _rows_of(table, _count_in_log(table))
 
 
 def rows_by_log(table: DataFrame) -> dict[int, int] | None:
-    """Return the number of rows of each batch of a table, according to Delta's log; None if the log
-    is out of reach or has no numbers."""
+    """Return the number of rows of each batch from Delta's log; None if the log does not have
+    them."""
     counted = _count_in_log(table)
     return None if counted is None else _rows_of(table, counted)
 
 
 def _rows_of(table: DataFrame, counted: Sequence[Row] | None) -> dict[int, int]:
-    """Return the number of rows of each batch: the log's counts, or a new count if the log has
-    none."""
+    """Return the number of rows of each batch. Count the rows if the log has no numbers."""
     if counted is None:
         return {row["batch"]: row["count"] for row in table.groupBy("batch").count().collect()}
     return {row["batch"]: row["rows"] for row in counted if row["rows"]}
 
 
 def _count_in_log(table: DataFrame) -> list[Row] | None:
-    """Return the number of rows of each batch, its oldest data file, and the times of its oldest
-    and newest data files; None if the log does not have the numbers."""
+    """Return the row count and data file times of each batch; None if the log lacks the counts.
+
+    Each row has the number of rows, the oldest data file, and the times of the oldest and newest
+    data files.
+    """
     files = _files_in_log(table)
     if files is None:
         return None
@@ -114,7 +117,7 @@ def _count_in_log(table: DataFrame) -> list[Row] | None:
 
 
 def _files_in_log(table: DataFrame) -> DataFrame | None:
-    """Return the data files that a Delta table's log names; None if Python cannot reach the log."""
+    """Return the data files that a Delta table's log lists; None if Python cannot reach the log."""
     try:
         return DataFrame(_index(table).getSnapshot().allFiles().toDF(), table.sparkSession)
     except UNREACHABLE:
@@ -122,8 +125,7 @@ def _files_in_log(table: DataFrame) -> DataFrame | None:
 
 
 def count_lost_files(table: DataFrame, batch: int) -> int:
-    """Return how many of a batch's data files, named in the table's log, are missing from storage;
-    0 if unknown."""
+    """Return how many data files of a batch are in the log but not in storage; 0 if unknown."""
     files = _files_in_log(table)
     if files is None:
         return 0
@@ -142,7 +144,7 @@ def _index(table: DataFrame) -> Any:
 
 
 def _lost_file_test(table: DataFrame) -> Callable[[str], bool]:
-    """Return a function that checks whether a data file named in the table's log is missing from
+    """Return a function that checks whether a data file in the table's log is missing from
     storage."""
     place, storage = _place_and_storage(table)
     jvm: Any = table.sparkSession._jvm
@@ -150,7 +152,7 @@ def _lost_file_test(table: DataFrame) -> Callable[[str], bool]:
 
     def is_lost(name: str) -> bool:
         file = unquote(name)
-        # Shallow clones name files in other folders, by full addresses.
+        # Shallow clones refer to files in other folders by their full URLs.
         is_inside = ":/" not in name and not file.startswith("/")
         return is_inside and not storage.exists(path(place, file))
 
@@ -158,7 +160,7 @@ def _lost_file_test(table: DataFrame) -> Callable[[str], bool]:
 
 
 def _place_and_storage(table: DataFrame) -> tuple[Any, Any]:
-    """Return the JVM's path of a table's folder, and its file system."""
+    """Return the JVM's path of the table's folder, and the file system of the path."""
     index = _index(table)
     place = index.path()
     return place, place.getFileSystem(index.deltaLog().newDeltaHadoopConf())

@@ -1,12 +1,13 @@
-"""Keeps a driver that has lost its lease from changing rows: every commit carries a number of its
-run, and Delta skips the commits of earlier runs.
+"""Prevents a driver that has lost its lease from changing rows.
 
-A commit carries the name of a lane and a number (`txnAppId`, `txnVersion`): the later the run
-began, the higher the number. Delta silently skips a commit if its lane has already seen this number
-or a higher one, and fails a commit that is in progress when that happens. An earlier run may still
-continue (a killed Spark Connect client, a suspended machine). So a run that takes over from it
-first puts its own number into all lanes of all tables. A run has one lane for each commit that it
-may have in progress in one table, because two commits in the same lane would conflict.
+Each commit carries the name of a lane and a number (`txnAppId`, `txnVersion`). Later runs have
+higher numbers. Delta silently skips a commit if its lane has already seen the same or a higher
+number. A commit fails if this happens while it is in progress.
+
+An earlier run may still be alive, for example after its Spark Connect client was killed or its
+machine was suspended. So a run that takes over first writes its number to all lanes of all tables.
+Two commits in the same lane would conflict, so a run has one lane for each commit that it may have
+in progress in a table.
 """
 
 import logging
@@ -23,47 +24,48 @@ from pyspark.errors import PySparkException
 logger = logging.getLogger(__name__)
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
-"""Exceptions that Spark raises for an unusable output: its path is a file, there is no permission
-to write, or the file system is unknown."""
+"""Exceptions that Spark raises for an unusable output: its path is a file, the user may not write
+there, or the file system is unknown."""
 _CONFLICT = re.compile(
     r"Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception|(Metadata|Protocol)ChangedException|"
     r"DELTA_CONCURRENT_\w+|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED"
 )
-"""Names in classic Spark, Spark Connect and Databricks for a commit that lost to another commit."""
+"""Names that classic Spark, Spark Connect and Databricks use if a commit lost to another commit."""
 _WAITS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Maximum seconds to wait before each further attempt: an OPTIMIZE of the books ends within a few
-seconds."""
+"""Maximum seconds to wait before each retry. An OPTIMIZE of the books ends within a few seconds."""
 RUNS = "runs"
-"""The lease's table, in which runs note that they are alive."""
+"""The lease's table, to which runs write their heartbeats."""
 _COMMITS_A_MILLISECOND = 1_000_000
-"""Size of a run's range of commit numbers, which ends before the range of a run that begins a
-millisecond later."""
+"""Size of a run's range of commit numbers. A run that begins a millisecond later has the next
+range."""
 
 
 class Fence:
-    """Numbers the commits of one run. Safe to use from several threads."""
+    """Numbers the commits of one run. Thread-safe."""
 
     def __init__(self, started_ms: int, lanes: int, confirm: Callable[[], None]) -> None:
-        """started_ms: the run's start time, which must be later than any earlier run's. lanes:
+        """started_ms: start time of the run, which must be later than any earlier run's. lanes:
         maximum number of concurrent commits to one table. confirm: raises BusyError if another run
         has taken the lease."""
         self.confirm = confirm
         self.is_used = False
-        """Whether a number was given to a commit outside the table `runs`."""
+        """Whether a number was given to a commit to any table except `runs`."""
         self._number = started_ms * _COMMITS_A_MILLISECOND
         self._free = list(range(lanes))
         self._condition = threading.Condition()
 
     @contextmanager
     def lane(self, table: str) -> Iterator[tuple[str, int]]:
-        """Wait for a lane, and hold it inside the block. Yield the lane's name and the number for a
-        commit to the table. Commits to `runs` do not count as use of the fence, because no work
-        depends on a heartbeat or the note of a run's end."""
+        """Wait for a lane, and hold it inside the context. Yield its name and a commit number.
+
+        Commits to `runs` do not count as use of the fence, because no work depends on a heartbeat
+        or on the record of a run's end.
+        """
         self.is_used |= table != RUNS
         with self._condition:
             self._condition.wait_for(lambda: self._free)
-            # Take the lowest lane: if the outcome of a commit is unknown, the next commit soon
-            # follows in the same lane, and shuts it out.
+            # Take the lowest lane. If the outcome of a commit is unknown, the next commit in the
+            # same lane soon shuts it out.
             lane = min(self._free)
             self._free.remove(lane)
         try:
@@ -81,9 +83,9 @@ class Fence:
 
 
 def find_conflict(error: Exception) -> str:
-    """Return Delta's name for the conflict if a commit failed because another commit came first; ""
-    if it failed for another reason. Delta's full messages about conflicts are misleading, because
-    they mention streaming queries.
+    """Return the name of the conflict if another commit made this commit fail; otherwise "".
+
+    The name is clearer than Delta's full message, which mentions streaming queries.
 
     >>> find_conflict(PySparkException("ConcurrentAppendException: Files were added"))
     'ConcurrentAppendException'
@@ -95,10 +97,10 @@ def find_conflict(error: Exception) -> str:
 def persistently(
     commit: Callable[[], object], confirm: Callable[[], None], sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Call `commit`, and call it again if another commit came first, such as an OPTIMIZE.
+    """Call `commit`. Retry if another commit, such as an OPTIMIZE, came first.
 
     Args:
-        confirm: Called before `commit` is called again. Raises if that is not allowed.
+        confirm: Called before each retry. Raises if a retry is not allowed.
     """
     for wait in _WAITS:
         try:

@@ -1,7 +1,7 @@
-"""Reads the log of a Delta table in the driver's JVM: no SQL execution, no Spark job.
+"""Reads the log of a Delta table in the driver's JVM, without SQL and without Spark jobs.
 
 This needs classic Spark and a table in a folder. Otherwise (Spark Connect, a catalog, Databricks'
-own Delta) nothing is known about the log, and callers use SQL.
+own Delta), the results are None, and callers use SQL.
 """
 
 import json
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
-"""Exceptions raised if Python cannot reach the JVM's classes, or if the classes differ."""
+"""Exceptions raised if Python cannot reach the JVM's classes, or if the classes have changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Commit:
 
 
 class TableLog:
-    """The log of the table in a folder."""
+    """The log of a table in a folder."""
 
     def __init__(self, spark: SparkSession, folder: str | None) -> None:
-        """folder: the table's folder. None: the table is not in a folder, and nothing is known
-        about its log."""
+        """folder: the table's folder; None if the table is not in a folder and its log is
+        unknown."""
         self._spark = spark
         self._folder = folder
 
@@ -61,7 +61,7 @@ class TableLog:
             return None
 
     def is_absent(self) -> bool:
-        """Return whether nothing at all exists at the folder's path; False if that is not known."""
+        """Return whether the folder's path does not exist; False if unknown."""
         try:
             log = self._pair()._1()
             path = log.dataPath()
@@ -70,8 +70,10 @@ class TableLog:
             return False
 
     def find(self, sequence: tuple[str, int], after: int) -> Commit | None:
-        """Return the commit with this `txnAppId` and `txnVersion` among the versions above `after`;
-        None if it does not exist or if that is not known."""
+        """Return the commit with this `txnAppId` and `txnVersion`; None if not found.
+
+        Only versions above `after` are searched.
+        """
         try:
             for version, actions in self._commits(after):
                 txns = [action["txn"] for action in actions if "txn" in action]

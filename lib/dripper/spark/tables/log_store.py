@@ -1,5 +1,7 @@
-"""Refuses storage on which two drivers could overwrite each other's commits. A run's lease gives no
-protection there, because it is a commit, too."""
+"""Rejects storage on which two drivers could overwrite each other's commits.
+
+A run's lease is no protection there, because it is a commit, too.
+"""
 
 import os
 import re
@@ -13,13 +15,13 @@ from dripper.spark.tables.store import Tables
 
 _S3 = re.compile(r"(s3a?|s3n)://", re.IGNORECASE)
 _SAFE = "S3DynamoDBLogStore"
-"""Delta's log store for several writers: a DynamoDB table assigns each commit to one writer. Delta
-4.0 to 4.4 has no other such store, and no store that uses S3's conditional writes."""
+"""Delta's log store for several writers. A DynamoDB table assigns each commit to one writer. Delta
+4.0 to 4.4 has no other such store, and none that uses S3's conditional writes."""
 _PACKAGE = "io.delta:delta-storage-s3-dynamodb"
 
 
 def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) -> None:
-    """Raise SettingsError if two drivers could lose each other's commits to these tables.
+    """Raise SettingsError if two drivers could overwrite each other's commits to these tables.
 
     Args:
         single_writer: Whether the user guarantees that there is only one writer.
@@ -28,7 +30,7 @@ def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) 
         return
 
     def conf_get(key: str) -> str | None:
-        # Other vendors' sessions refuse unknown names, with various exception types.
+        # Other vendors' sessions reject unknown names, with various exception types.
         with suppress(Exception):
             return spark.conf.get(key, None)
         return None
@@ -38,8 +40,7 @@ def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) 
 
 
 def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> str | None:
-    """Return a message about the settings that are missing for safe writes to `location`; None if
-    none are missing.
+    """Return a message if settings for safe writes to `location` are missing; otherwise None.
 
     Args:
         location: The folder or prefix of the tables.
@@ -64,6 +65,5 @@ def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> s
 
 
 def _on_databricks(conf_get: Callable[[str], str | None]) -> bool:
-    """Return whether this is Databricks, which has a service that orders the commits of all
-    clusters."""
+    """Return whether this is Databricks. Its own service orders the commits of all clusters."""
     return any(conf_get(f"spark.databricks.clusterUsageTags.{name}") for name in ("clusterId", "sparkVersion"))

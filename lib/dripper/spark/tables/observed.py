@@ -1,5 +1,5 @@
-"""Reads the values that Spark observed during a write. They show whether the write was done, and
-give its counts."""
+"""Reads the values that Spark observed during a write. They show whether Delta skipped the
+write."""
 
 import logging
 import queue
@@ -20,10 +20,10 @@ write, or never if Delta skipped the write."""
 
 
 def read_observed(observation: Observation, confirm: Callable[[], None]) -> dict[str, Any]:
-    """Return the values observed during a write that has ended.
+    """Return the values observed during a write that has ended. Wait until there are some.
 
     Args:
-        confirm: Called if nothing was observed. Raises if another run has taken the lease.
+        confirm: Called if nothing was observed yet. Raises if another run has taken the lease.
     """
     while (values := wait_for_observed(observation)) is None:
         confirm()
@@ -31,14 +31,13 @@ def read_observed(observation: Observation, confirm: Callable[[], None]) -> dict
 
 
 def wait_for_observed(observation: Observation) -> dict[str, Any] | None:
-    """Return the values observed during a write; None if there are none yet, and perhaps never will
-    be."""
+    """Return the values observed during a write; None if Spark has not reported any in time."""
     answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def get() -> None:
         try:
             answers.put(observation.get)
-        except Exception as error:  # Connect raises where classic Spark waits.
+        except Exception as error:  # Connect raises an error, while classic Spark waits.
             logger.info("nothing was observed: %s", first_line(error))
             time.sleep(_OBSERVED_SECONDS)
             answers.put(None)

@@ -1,16 +1,17 @@
-"""Properties of a Delta table that block a run's writes."""
+"""Detects properties of a Delta table that block a run's writes."""
 
 from collections.abc import Mapping
 
 from pyspark.sql.types import StructType
 
 _CONSTRAINT = "delta.constraints."
-"""Prefix of the properties for CHECK constraints."""
+"""Prefix of the properties that define CHECK constraints."""
 
 
 def undo_refused(name: str, properties: Mapping[str, str]) -> str | None:
-    """Return a message that names a table property that blocks a run's writes, and the SQL that
-    undoes it; None if no property does.
+    """Return a message about a property that blocks a run's writes, with the SQL to undo it.
+
+    Return None if no property does.
 
     Args:
         name: The table's name in SQL.
@@ -33,8 +34,10 @@ def undo_refused(name: str, properties: Mapping[str, str]) -> str | None:
 
 
 def undo_required(name: str, declared: StructType, stored: StructType) -> str | None:
-    """Return a message that names a NOT NULL column for which a run's rows may have no value, and
-    the SQL that drops the constraint; None if there is no such column.
+    """Return a message about a NOT NULL column that a run may leave empty, with the SQL to allow
+    it.
+
+    Return None if there is no such column.
 
     Args:
         declared: The columns that this release declares.
@@ -42,7 +45,7 @@ def undo_required(name: str, declared: StructType, stored: StructType) -> str | 
     """
     allowed = {field.name.lower() for field in declared if not field.nullable}
     if not allowed <= {field.name.lower() for field in stored}:
-        # A column was renamed, which is reported when columns are added.
+        # A column was renamed. This is reported when columns are added.
         return None
     for field in stored:
         if not field.nullable and field.name.lower() not in allowed:

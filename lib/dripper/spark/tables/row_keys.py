@@ -1,19 +1,19 @@
-"""Compares rows by their pages' keys: equal counts and equal sums mean the same pages."""
+"""Compares rows by the keys of their pages: equal counts and equal sums mean the same pages."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 _KEY_DIGITS = 10
-"""Number of hexadecimal digits of a page ID that are summed: 40 bits, so that the sum over a file's
-pages, at most about 100,000, fits in 64 bits."""
+"""Number of hexadecimal digits of a page ID that form its key. With 40 bits, the sum over a file's
+pages (at most about 100,000) fits in 64 bits."""
 
 
 class WrongRowsError(Exception):
-    """The rows that a batch wrote differ from the pages that it read. The batch is redone."""
+    """Raised if a batch's rows differ from the pages that it read. The batch is redone."""
 
 
 def page_key(page_id: str) -> int:
-    """Return the number that is summed over a file's pages.
+    """Return the key of a page: an integer from the first digits of its ID.
 
     >>> page_key("000000000f" + "0" * 22)
     15
@@ -28,8 +28,10 @@ def page_keys() -> Column:
 
 
 def check_rows_of(table: str, written: DataFrame, expected: DataFrame) -> int:
-    """Return the number of rows in `written`, which are rows of `table`. Raise WrongRowsError
-    unless they have each page of `expected` exactly once."""
+    """Return the number of rows in `written`, which are rows of `table`.
+
+    Raises WrongRowsError unless they contain each page of `expected` exactly once.
+    """
     have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (written, expected))
     assert have is not None
     assert want is not None

@@ -1,6 +1,6 @@
-"""Schemas of the tables, column by column; `extractions` is declared in `dripper.page.columns`.
+"""Schemas of the tables, column by column. `dripper.page.columns` declares `extractions`.
 
-Names are fixed. If a column's meaning changes, SCHEMA_VERSION is raised.
+Column names never change. If the meaning of a column changes, SCHEMA_VERSION is raised.
 """
 
 from collections.abc import Iterable
@@ -25,12 +25,12 @@ from dripper.page import columns
 
 
 def nullable(fields: Iterable[StructField]) -> StructType:
-    """Return the columns' names and types, all nullable, for rows that Python functions return."""
+    """Return the same columns, all nullable, for rows that Python functions return."""
     return StructType([StructField(field.name, field.dataType) for field in fields])
 
 
 def column(name: str, kind: DataType, comment: str, nullable: bool = True) -> StructField:
-    """Return a table column with its comment."""
+    """Return a table column with a comment."""
     return StructField(name, kind, nullable, {"comment": comment})
 
 
@@ -105,8 +105,8 @@ LAYOUTS = StructType(
 )
 
 SCHEMA_VERSION = 2
-"""Stored as the table property `dripper.schema_version`. Tables with another version are
-refused."""
+"""Stored in the table property `dripper.schema_version`. Tables with another version are
+rejected."""
 
 
 FIRST_LABELS = StructType(
@@ -247,7 +247,7 @@ WARC_FILES = StructType(
 )
 
 OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "checked_at", "task_ms", "slowest_page"})
-"""Ledger columns that may differ between runs over the same files."""
+"""Columns of the ledger that may differ between runs over the same files."""
 
 RUNS = StructType(
     [
@@ -369,30 +369,31 @@ TABLES = {
     ),
     "relocated": (RELOCATED, "One row per move of archives: the names of the files, and their current location"),
 }
-"""The schema and comment of each table, by name."""
+"""The schema and the comment of each table, by name."""
 
 PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published", "forgotten", "relocated"}
-"""Tables partitioned by `batch`. The ledger is not: it has few rows for each of thousands of
-batches, and every commit of a batch would read the names of all the ledger's data files."""
+"""Tables that are partitioned by `batch`. The ledger is not partitioned, because it has few rows
+for each of thousands of batches. With partitions, each commit would read the names of all the
+ledger's data files."""
 
 READABLE = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "classic"}
-"""Properties of every table, whatever the workspace's defaults are: the reader `deltalake` (1.6)
-refuses a table with deletion vectors or V2 checkpoints."""
+"""Properties of every table, regardless of the workspace's defaults. The reader `deltalake` (1.6)
+rejects tables with deletion vectors or V2 checkpoints."""
 
 PROPERTIES = {
     # The ledger is read as a whole or by batch. Statistics for all its columns took two thirds of
     # the time to write a plan.
     "warc_files": {"delta.dataSkippingStatsColumns": "batch"},
-    # Columns that people search for pages. Statistics for all columns would be four fifths of the
-    # log, which every reader of a table with 100,000 files keeps in memory.
+    # Only columns by which people search for pages. Statistics for all columns would take four
+    # fifths of the log, which each reader of a table with 100,000 files keeps in memory.
     "extractions": {"delta.dataSkippingStatsColumns": "page_id,url,host,warc_file,fetched_at,language,error_code"},
     "published": {
-        # A query that filters by these columns skips files without matching values. By default,
-        # Delta keeps statistics for the first 32 columns, which are mostly texts.
+        # Queries that filter by these columns skip files without matching values. By default, Delta
+        # keeps statistics for the first 32 columns, which are mostly texts.
         "delta.dataSkippingStatsColumns": "page_id,batch,url,host,warc_file,fetched_at,http_status,language,markdown_chars,"
         "text_sha256,error_code,registered_domain,crawl",
-        # This costs nothing for commits that only add rows, as nearly all do.
+        # This costs nothing for commits that only add rows, and nearly all commits do.
         "delta.enableChangeDataFeed": "true",
     },
 }
-"""Table properties in addition to the schema version and `READABLE`."""
+"""Table properties, in addition to the schema version and `READABLE`."""

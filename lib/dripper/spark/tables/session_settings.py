@@ -1,4 +1,4 @@
-"""Changes settings of a Spark session temporarily, and restores the caller's values afterwards."""
+"""Changes settings of a Spark session temporarily and then restores their earlier values."""
 
 import logging
 import threading
@@ -14,8 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class SharedSettings:
-    """Settings that are set while at least one thread is inside `set`. Safe to use from several
-    threads."""
+    """Settings that apply while at least one thread is inside `set`. Thread-safe."""
 
     def __init__(self, spark: SparkSession, values: Mapping[str, str]) -> None:
         self._spark = spark
@@ -26,7 +25,7 @@ class SharedSettings:
 
     @contextmanager
     def set(self) -> Iterator[None]:
-        """Set the values. The last thread to leave restores the session's earlier values."""
+        """Apply the settings. The last thread that leaves restores the earlier values."""
         with self._lock:
             if not self._n_inside:
                 self._apply()
@@ -41,13 +40,13 @@ class SharedSettings:
 
     def _apply(self) -> None:
         self._before = {}
-        # `get` returns Spark's default for a key that is not set.
+        # `get` returns Spark's default if a key is not set.
         chosen = dict(self._spark.conf.getAll)
         for key, value in self._values.items():
             try:
                 self._spark.conf.set(key, value)
             except PySparkException as error:
-                # Serverless sessions accept few settings, and work without them.
+                # Serverless sessions accept few settings, and work without the others.
                 logger.debug("the session does not accept the setting %s: %s", key, first_line(error))
             else:
                 self._before[key] = chosen.get(key)

@@ -1,4 +1,4 @@
-"""The books as Delta tables, read and written by Spark."""
+"""The books as Delta tables, which Spark reads and writes."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -18,8 +18,8 @@ from dripper.spark.tables.schemas import TABLES, nullable
 from dripper.spark.tables.store import Tables
 
 ROWS_A_FILE = 2500
-"""Maximum number of rows in a data file. Rows of a batch are in the same or neighbouring files, so
-a batch's commit rewrites few files."""
+"""Maximum number of rows in a data file. The rows of a batch are in the same or in neighbouring
+files, so the commit of a batch rewrites few files."""
 
 
 class SparkBooks:
@@ -42,7 +42,7 @@ class SparkBooks:
 
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
         """Return rows; see `Books`."""
-        # Reading a table that does not exist would also be a query, and would fail.
+        # Reading a table that does not exist would cost a query before it fails.
         if not self._tables.exists(table):
             return []
         frame = self._tables.read(table)
@@ -60,8 +60,8 @@ class SparkBooks:
         version = self._find_version(table, sequence, before)
         if version is not None and version != UNKNOWN:
             return version
-        # A write that raised nothing was either committed or skipped. If it was skipped, nothing
-        # was observed.
+        # A write that raised no error was either committed or skipped. If it was skipped, Spark
+        # observed nothing.
         return UNKNOWN if wait_for_observed(observation) is not None else None
 
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
@@ -70,7 +70,7 @@ class SparkBooks:
         return self._find_version(table, self._tables.replace_where(table, self.frame(table, rows), where.sql), before)
 
     def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
-        """Replace rows that are unchanged since they were read; see `Books`."""
+        """Replace rows that have not changed since they were read; see `Books`."""
         pairs, view = self.pairs(table, amended), f"amended_{uuid.uuid4().hex}"
         columns = [field for field in self._kind(table, amended[0]) if field.name in amended[0][0]]
         same = " AND ".join(map(_same, columns))
@@ -89,8 +89,8 @@ class SparkBooks:
     def version(self, table: str) -> int | None:
         """Return the number of the newest version; see `Books`."""
         newest = self._tables.log(table).newest()
-        # If somebody created the table anew, its versions say nothing about the old table's
-        # versions.
+        # If somebody has created the table again, its version numbers are unrelated to the old
+        # ones.
         is_same = newest is not None and newest.table == self._ids.setdefault(table, newest.table)
         return newest.version if newest is not None and is_same else None
 
@@ -103,7 +103,7 @@ class SparkBooks:
         return count_files(self._tables.read(table), batches)
 
     def shut_out(self, lanes: int) -> None:
-        """Shut out earlier runs; see `Books`."""
+        """Shut out the commits of earlier runs; see `Books`."""
         self._tables.shut_out(lanes)
 
     def name(self, table: str) -> str:
@@ -111,7 +111,7 @@ class SparkBooks:
         return self._tables.sql_name(table)
 
     def _find_version(self, table: str, sequence: tuple[str, int] | None, before: int | None) -> int | None:
-        """Return the version that the commit with this sequence made."""
+        """Return the version that the commit with this sequence created."""
         if sequence is None or before is None:
             return UNKNOWN
         commit = self._tables.log(table).find(sequence, before)
@@ -124,7 +124,7 @@ class SparkBooks:
         return frame.coalesce(1) if len(rows) <= ROWS_A_FILE else frame
 
     def pairs(self, table: str, amended: Sequence[tuple[Row, Row]]) -> DataFrame:
-        """Return the distinct row pairs as a data frame that has the table's columns twice."""
+        """Return the distinct pairs of rows as a data frame that has the table's columns twice."""
         once = list({repr(sorted(old.items())): (old, new) for old, new in amended}.values())
         kind = self._kind(table, [new for _, new in once])
         sides = [_arrow([pair[i] for pair in once], kind) for i in range(2)]
@@ -136,14 +136,14 @@ class SparkBooks:
     def _kind(self, table: str, rows: Sequence[Row]) -> StructType:
         """Return the columns of these rows of a table."""
         declared = TABLES[table][0]
-        # Rows that are read and then written back also have columns that users have added.
+        # Rows that were read and are written back may also have columns that users added.
         more = {name for row in rows for name in row} - {*declared.names}
         added = [field for field in self._tables.read(table).schema if field.name in more] if more else []
         return nullable([*declared.fields, *added])
 
 
 WAS, NOW = "was ", "now "
-"""Prefixes of the column names in `pairs`."""
+"""Prefixes of the old and the new columns in `pairs`."""
 
 
 def _arrow(rows: Sequence[Row], kind: StructType) -> pa.Table:
@@ -153,8 +153,10 @@ def _arrow(rows: Sequence[Row], kind: StructType) -> pa.Table:
 
 
 def _same(column: StructField) -> str:
-    """Return the SQL condition that a column of the table `t` is unchanged. Maps are compared as
-    JSON, because SQL cannot compare maps."""
+    """Return the SQL condition that a column of the table `t` is unchanged.
+
+    Maps are compared as JSON, because SQL cannot compare maps.
+    """
     sides = f"t.`{column.name}`", f"a.`{WAS}{column.name}`"
     if "map<" in column.dataType.simpleString():
         sides = f"to_json({sides[0]})", f"to_json({sides[1]})"
@@ -177,5 +179,5 @@ def rows_of(table: pa.Table) -> list[Row]:
 
 
 def _storable(value: Any, kind: pa.DataType) -> Any:
-    """Return a value in the form that Arrow accepts: maps become pairs."""
+    """Return a value in a form that Arrow accepts: maps become lists of pairs."""
     return list(value.items()) if isinstance(value, dict) and pa.types.is_map(kind) else value

@@ -1,4 +1,4 @@
-"""Writes texts and columns as SQL, and extracts messages from exceptions."""
+"""Formats SQL conditions and columns, and extracts messages from exceptions."""
 
 import re
 from collections.abc import Collection
@@ -10,12 +10,12 @@ _READ_ONLY = re.compile(r"Read-only file system")
 _CAUSE = re.compile(r"^\s*Caused by: (?:[\w$]+\.)*([\w$]+(?:: \S.*)?)", re.MULTILINE)
 """A line of a JVM trace, without package names."""
 _RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt)\b.*)$", re.MULTILINE)
-"""The last line of a Python trace, without module names. Lines of a JVM trace after it are
-indented."""
+"""The last line of a Python traceback, without module names. If lines of a JVM trace follow, they
+are indented and do not match."""
 
 
 def quoted(text: str) -> str:
-    """Return `text` as a SQL string literal, with backslashes and quotes escaped."""
+    """Return `text` as a SQL string literal. Backslashes and quotes are escaped."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
@@ -30,11 +30,10 @@ def within(numbers: Collection[int]) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message (Spark's messages can be pages long), or the
-    exception's type if it has no message.
+    """Return the first line of an exception's message, or its type if it has no message.
 
-    If py4j wraps a JVM exception, the JVM's own message is used, because py4j's first line is "An
-    error occurred while calling o44.sql".
+    Spark's messages can be pages long. If py4j wraps a JVM exception, the JVM's message is used,
+    because py4j's own begins with "An error occurred while calling o44.sql".
 
     >>> first_line(ValueError("one\\ntwo")), first_line(KeyError())
     ('one', 'KeyError')
@@ -48,8 +47,9 @@ def first_line(error: BaseException) -> str:
 
 
 def is_full(error: BaseException) -> bool:
-    """Return whether the error is a full disk or an exhausted quota. Spark mentions this at the end
-    of a trace.
+    """Return whether a full disk or an exhausted quota caused the error.
+
+    Spark mentions this only at the end of a trace.
 
     >>> is_full(OSError(28, "No space left on device")), is_full(ValueError("no space left"))
     (True, False)
@@ -58,14 +58,16 @@ def is_full(error: BaseException) -> bool:
 
 
 def _trace(error: BaseException) -> str:
-    """Return the full text of an exception, with the causes of a JVM exception."""
+    """Return the message of an exception, with the stack trace and causes if it comes from the
+    JVM."""
     return f"{error}\n{getattr(error, '_stackTrace', '')}"
 
 
 def reason(error: BaseException) -> str:
-    """Return the reason for a failure in one line. For an exception in a Python worker, this is
-    that exception without its trace. For an exception in the JVM, the line also has the innermost
-    cause.
+    """Return the reason for a failure in one line.
+
+    For an exception in a Python worker, this is that exception without its traceback. For an
+    exception in the JVM, the innermost cause is added.
 
     >>> reason(ValueError("one\\ntwo"))
     'ValueError: one'
@@ -83,8 +85,7 @@ def reason(error: BaseException) -> str:
 
 
 def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict[str, StructField]:
-    """Return, by SQL path, the fields of the type `declared` that the type `stored` lacks, at any
-    depth.
+    """Return the fields of `declared` that `stored` lacks at any depth, by their SQL paths.
 
     >>> old, new = StructType().add("b", "long"), StructType().add("b", "long").add("c", "long")
     >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))
@@ -108,7 +109,7 @@ def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict
 
 
 def column_ddl(field: StructField, path: str = "") -> str:
-    """Return the SQL declaration of a column, or of a field at a path within a column."""
+    """Return the SQL declaration of a column, or of the field at `path` inside a column."""
     required = "" if field.nullable else " NOT NULL"
     comment = field.metadata.get("comment")
     name = ".".join(f"`{part}`" for part in (path or field.name).split("."))

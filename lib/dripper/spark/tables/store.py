@@ -1,5 +1,4 @@
-"""Reads and writes the Delta tables, by folder or catalog name, one batch at a time and
-atomically."""
+"""Reads and writes the Delta tables of an output. Each batch is written in a single commit."""
 
 import logging
 import re
@@ -31,25 +30,25 @@ logger = logging.getLogger(__name__)
 VERSION_PROPERTY = "dripper.schema_version"
 _OLDER_RELEASES = {1: "a release of before 24 November 2026, or read the archives again"}
 FILES_TO_JOIN = 200
-"""Minimum number of data files for joining them. Every commit of a batch adds a data file to the
-ledger, and reading 2,800 such files takes 7 s."""
+"""Minimum number of data files for `Tables.join_files`. Every commit of a batch adds a data file to
+the ledger, and reading 2,800 such files takes 7 s."""
 BOOKS = frozenset({"warc_files", "runs", "forgotten", "relocated"})
-"""Tables with small commits, which are tried again if an OPTIMIZE came first."""
+"""Tables with small commits. If an OPTIMIZE came first, the commit is retried."""
 _VECTORS = "delta.feature.deletionVectors"
-"""A property of tables that may have deletion vectors, even if they are now turned off."""
+"""A property of tables that may contain deletion vectors, even if deletion vectors are now turned
+off."""
 _VERSIONS_SEEN = 30
-"""Number of newest versions in a table's history that are checked. They only have to reach back to
-the start of the last run, which made the same check."""
+"""Number of the newest versions to check in a table's history. They only have to reach back to the
+start of the last run, which made the same check."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
-"""Settings that replace the options txnAppId and txnVersion for a DELETE, MERGE or UPDATE."""
+"""Settings that replace the options txnAppId and txnVersion in a DELETE, MERGE or UPDATE."""
 
 
 class Tables:
-    """The tables below one output, which is a folder or `s3a://` prefix (`O/extractions`), or
-    `catalog.schema`.
+    """The tables of one output: a folder, an `s3a://` prefix, or `catalog.schema`.
 
-    Page tables are partitioned by `batch`. A batch is replaced as a whole in one commit, so writing
-    it again after a kill changes nothing.
+    Page tables are partitioned by `batch`. A commit replaces the whole batch, so writing the batch
+    again after a kill gives the same rows.
     """
 
     def __init__(self, spark: SparkSession, output: str) -> None:
@@ -57,7 +56,7 @@ class Tables:
             raise InputError("--output is empty: give a folder, an s3a:// prefix, or catalog.schema")
         self._spark = spark
         self.fence: Fence | None = None
-        """The fence of the run that holds the lease; None: there is no run."""
+        """The fence of the run that holds the lease; None if there is no run."""
         self._changing = threading.Lock()
         self._writing = SharedSettings(spark, WITHOUT_VECTORS | DATA_FILES)
         place = output_place("--output", output, catalogs=True)
@@ -72,8 +71,7 @@ class Tables:
         return f"delta.`{self._path(table)}`"
 
     def location(self) -> str:
-        """Return the folder or prefix above the tables, for a catalog schema, too; "" if the
-        catalog does not report it."""
+        """Return the folder or prefix of the tables, also for a catalog schema; "" if unknown."""
         if not self.in_catalog:
             return self.output
         try:
@@ -84,9 +82,9 @@ class Tables:
         return next((row[1] for row in rows if row[0] == "Location"), "") or ""
 
     def create(self, table: str) -> bool:
-        """Create the table, with column comments, if it does not exist. Return whether it is new.
+        """Create the table if it does not exist. Return whether it is new.
 
-        Missing columns are added at the end of an existing table; a user's own columns are kept.
+        If the table exists, missing columns are added at its end. A user's own columns are kept.
         Raises InputError as `exists` does.
         """
         return self.bring_up(table, self.exists(table))
@@ -103,9 +101,12 @@ class Tables:
     def exists(self, table: str) -> bool:
         """Return whether the table exists, and check that this release can work with it.
 
-        Every command calls this before it reads or writes a table, so no command works on an output
-        that another command refuses. Raises InputError if the table has another schema version, was
-        made by another program, has properties that block a run's writes, or cannot be opened.
+        Every command calls this before it reads or writes a table. Therefore all commands reject
+        the same outputs.
+
+        Raises:
+            InputError: If the table has another schema version, was made by another program, has
+                properties that block a run's writes, or cannot be opened.
         """
         found = self._find(table)
         if found is None:
@@ -132,8 +133,10 @@ class Tables:
             return {name for name, is_there in zip(TABLES, pool.map(self.exists, TABLES), strict=True) if is_there}
 
     def require(self, *tables: str) -> set[str]:
-        """Return the names of all existing tables. Raises InputError as `exists` does, or if none
-        of `tables` exists."""
+        """Return the names of all existing tables.
+
+        Raises InputError if none of `tables` exists, or as `exists` does.
+        """
         existing = self.find_existing()
         if existing.isdisjoint(tables):
             raise InputError(f"--output {self.output}: there is no table {' or '.join(tables)}; jobs/run.py makes it")
@@ -149,10 +152,11 @@ class Tables:
     ) -> bool:
         """Create a table that does not exist. Return whether this call created it.
 
-        Raises InputError if it cannot be created.
-
         Args:
-            layout: The SQL clause that partitions or clusters the table.
+            layout: SQL clause that partitions or clusters the table.
+
+        Raises:
+            InputError: If the table cannot be created.
         """
         columns = ", ".join(column_ddl(field) for field in fields)
         table_properties = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
@@ -162,8 +166,8 @@ class Tables:
                 f"TBLPROPERTIES ({_list_properties(table_properties)})"
             )
         except SPARK_ERRORS as error:
-            # Another driver may have created the table first. The lease decides which of the two
-            # may write.
+            # Another driver may have created the table first. The lease decides which driver may
+            # write.
             if self._find(table):
                 return not self.exists(table)
             raise self._unusable("create", table, error) from None
@@ -175,7 +179,7 @@ class Tables:
             return
         self._refuse_gone(table, missing)
         logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(missing))
-        # Existing rows have no value in a new column, so it is declared nullable.
+        # Declare the column nullable, because existing rows have no value in it.
         added = ((StructField(of.name, of.dataType, metadata=of.metadata), path) for path, of in missing.items())
         columns = ", ".join(column_ddl(*each) for each in added)
         try:
@@ -185,8 +189,7 @@ class Tables:
                 raise self._unusable("add columns to", table, error) from None
 
     def _missing(self, table: str) -> dict[str, StructField]:
-        """Return the columns, and the fields within columns, that the table lacks, by their
-        paths."""
+        """Return the columns, and the fields within columns, that the table lacks, by path."""
         required = [field for field in TABLES[table][0] if field.name not in OPTIONAL.get(table, set())]
         return missing_fields(StructType(required), self.read(table).schema)
 
@@ -198,7 +201,7 @@ class Tables:
             of = row["operationParameters"]
             before, after = (of.get(key, "").replace("`", "") for key in ("oldColumnPath", "newColumnPath"))
             dropped = re.findall(r"[\w.]+", of.get("columns", "")) if not before else [before]
-            # The history begins with the newest row, which has the column's current name.
+            # The newest row of the history comes first. It has the column's current name.
             new_names = {
                 path: after for path in missing if path.lower() in [each.lower() for each in dropped]
             } | new_names
@@ -211,8 +214,10 @@ class Tables:
             )
 
     def _find(self, table: str) -> tuple[dict[str, str], StructType] | None:
-        """Return a table's properties and columns; None if the table does not exist. Raises
-        InputError if it cannot be opened."""
+        """Return a table's properties and columns; None if the table does not exist.
+
+        Raises InputError if the table cannot be opened.
+        """
         newest = self.log(table).newest()
         if newest is not None:
             return newest.properties, newest.schema
@@ -226,7 +231,7 @@ class Tables:
             raise self._unusable("open", table, error) from None
 
     def log(self, table: str) -> TableLog:
-        """Return the table's log. Nothing is known about the log of a catalog table."""
+        """Return the table's log. The log of a catalog table gives no information."""
         return TableLog(self._spark, None if self.in_catalog else self._path(table))
 
     def _unusable(self, action: str, table: str, error: Exception) -> InputError | StorageError:
@@ -255,8 +260,11 @@ class Tables:
         return reader.format("delta").load(self._path(table))
 
     def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> tuple[str, int] | None:
-        """Replace with `rows`, in one commit, the rows of `batch` and the rows that its files left
-        in other batches. Returns the same as `append`."""
+        """Replace a batch with `rows` in one commit. Returns the same as `append`.
+
+        The commit also replaces rows that earlier readings of the batch's files left in other
+        batches.
+        """
         return self.replace_where(table, rows, replaced_rows(batch).sql)
 
     def replace_where(
@@ -267,8 +275,9 @@ class Tables:
         sequence: tuple[str, int] | None = None,
         **options: str | int,
     ) -> tuple[str, int] | None:
-        """Replace with `rows`, in one commit, the rows for which the SQL `condition` holds. Returns
-        the same as `append`.
+        """Replace the rows for which the SQL `condition` holds with `rows` in one commit.
+
+        Returns the same as `append`.
 
         Args:
             sequence: As for `append`.
@@ -283,12 +292,12 @@ class Tables:
     def append(
         self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None, **options: str | int
     ) -> tuple[str, int] | None:
-        """Add `rows` in one commit. Return the sequence of the commit, even if Delta skipped it.
+        """Add `rows` in one commit. Return the commit's sequence, even if Delta skipped the commit.
 
         Args:
-            sequence: A name and a number (Delta's `txnAppId` and `txnVersion`). Nothing is added if
-                the table has seen this number or a higher one under that name. None: the next
-                sequence of the run's fence.
+            sequence: A name and a number (Delta's `txnAppId` and `txnVersion`). Delta skips the
+                commit if the table has already seen this number or a higher one under that name. If
+                None, use the next sequence of the run's fence.
             options: Options of Delta's writer.
         """
         return self._save(table, self._sort(table, rows).write.mode("append").options(**options), sequence)
@@ -301,17 +310,21 @@ class Tables:
         self.change(table, f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
     def check_deletable(self, table: str) -> None:
-        """Raise InputError if the table's properties or missing permissions prevent deleting rows.
-        Deletes nothing."""
+        """Raise InputError if a table property or a missing permission prevents deleting rows.
+
+        Nothing is deleted.
+        """
         try:
             self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE FALSE")
         except SPARK_ERRORS as error:
             raise self._unusable("delete rows of", table, error) from None
 
     def purge(self, table: str) -> None:
-        """Remove deleted rows from the data files. Statements from other programs, and statements
-        that `WITHOUT_VECTORS` does not cover, may use deletion vectors, which only mark rows as
-        deleted and leave them in the files."""
+        """Remove deleted rows from the data files.
+
+        A deletion vector marks rows as deleted but leaves them in the files. Other programs may
+        write deletion vectors, and so may statements that `WITHOUT_VECTORS` does not cover.
+        """
         properties = self.properties(table)
         if _VECTORS in properties or properties.get("delta.enableDeletionVectors") == "true":
             self._spark.sql(f"REORG TABLE {self.sql_name(table)} APPLY (PURGE)")
@@ -319,21 +332,19 @@ class Tables:
     def properties(self, table: str) -> dict[str, str]:
         """Return a table's properties as SQL shows them, including properties of Delta's protocol.
 
-        This reads only the table properties. DESCRIBE DETAIL returns them, too, but also counts the
-        table's files and takes 4 times as long.
+        DESCRIBE DETAIL also returns them but takes 4 times as long, because it counts the table's
+        files.
         """
         rows = self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
         return {row["key"]: row["value"] for row in rows}
 
     def is_restored(self, table: str) -> bool:
-        """Return whether the newest part of the table's history has a RESTORE to an older
-        version."""
+        """Return whether the recent history of the table has a RESTORE to an older version."""
         history = self._spark.sql(f"DESCRIBE HISTORY {self.sql_name(table)} LIMIT {_VERSIONS_SEEN}")
         return not history.where("operation = 'RESTORE'").isEmpty()
 
     def join_files(self, table: str) -> None:
-        """Join the data files from the commits of many batches, if there are at least FILES_TO_JOIN
-        files."""
+        """Join the table's small data files if it has at least FILES_TO_JOIN files."""
         if len(self.read(table).inputFiles()) < FILES_TO_JOIN:
             return
         try:
@@ -343,7 +354,8 @@ class Tables:
             logger.warning("the files of %s were not joined: %s", table, first_line(error))
 
     def optimize(self, table: str, settings: Mapping[str, str] | None = None) -> tuple[int, int]:
-        """Join the small data files of a table, and cluster its rows if it is a clustered table.
+        """Join the small data files of a table. If the table is clustered, cluster its rows.
+
         Return the numbers of files removed and added.
 
         Args:
@@ -355,8 +367,10 @@ class Tables:
         return metrics["numFilesRemoved"], metrics["numFilesAdded"]
 
     def set_layout(self, table: str, properties: Mapping[str, str]) -> list[str]:
-        """Set any of the `properties` that a table from an older release lacks, and return their
-        names. Values that a user has chosen are kept."""
+        """Set the `properties` that a table from an older release lacks, and return their names.
+
+        Values that a user has chosen are kept.
+        """
         known = self.properties(table)
         lacking = {key: value for key, value in properties.items() if key not in known}
         if lacking:
@@ -364,13 +378,13 @@ class Tables:
         return sorted(lacking)
 
     def delete_matching(self, table: str, other: str, key: str, condition: str, where: str = "TRUE") -> None:
-        """Delete the rows with the same `key` as a row of the table `other` for which the SQL
-        `condition` holds.
+        """Delete the rows that have the same `key` as certain rows of the table `other`.
 
         Args:
-            key: One column, or several separated by ", ".
-            where: A condition on the table's own rows `t`. Others may write the remaining rows at
-                the same time.
+            key: A column, or several columns separated by ", ".
+            condition: SQL condition that selects the rows of `other`.
+            where: SQL condition on the table's own rows `t`. Other drivers may write rows outside
+                this condition at the same time.
         """
         same = " AND ".join(f"t.{name} = o.{name}" for name in key.split(", "))
         self.change(
@@ -380,34 +394,41 @@ class Tables:
         )
 
     def delete_earlier(self, batch: Batch, tables: Iterable[str]) -> None:
-        """Delete the rows that an earlier reading of the batch's files left in tables without file
-        names. The table `pages` identifies these rows."""
+        """Delete earlier rows of the batch's files from tables without a file name column.
+
+        The rows are found through the table `pages`.
+        """
         if any(file.has_earlier_rows for file in batch.files):
             condition, touched = replaced_rows(batch).sql, within(touched_batches(batch))
             for table in tables:
                 self.delete_matching(table, "pages", "page_id", condition, f"t.{touched}")
 
     def change(self, table: str, statement: str) -> DataFrame:
-        """Run a DELETE, MERGE or UPDATE on the table in one commit. Return the statement's metrics,
-        which have no row if Delta skipped the commit."""
+        """Run a DELETE, MERGE or UPDATE on the table in one commit.
+
+        Return the statement's metrics, which are empty if Delta skipped the commit.
+        """
         results: list[DataFrame] = []
 
         def run(sequence: tuple[str, int] | None) -> None:
             with self._in_sequence(sequence):
                 results[:] = [self._spark.sql(statement)]
 
-        # The sequence is a setting of the session, so it can serve only one statement at a time.
+        # The sequence is a session setting, so only one statement at a time can use it.
         with self._changing:
             self._commit(table, run)
         return results[0]
 
     def _in_sequence(self, sequence: tuple[str, int] | None) -> AbstractContextManager[object]:
-        """Use this sequence for the session's statements."""
+        """Apply this sequence to the session's statements."""
         return SharedSettings(self._spark, dict(zip(_TXN_OF_SQL, map(str, sequence or ()), strict=False))).set()
 
     def shut_out(self, lanes: int) -> None:
-        """Put this run's number into the first `lanes` lanes of all existing tables. Then earlier
-        runs' commits fail if they are in progress, and are skipped if they come later."""
+        """Write this run's number to the first `lanes` lanes of all existing tables.
+
+        Commits of earlier runs then fail if they are in progress, and Delta skips their later
+        commits.
+        """
         fence = self.fence
         assert fence is not None
 
@@ -440,7 +461,7 @@ class Tables:
         return sequence
 
     def _commit(self, table: str, do: Callable[[tuple[str, int] | None], None]) -> tuple[str, int] | None:
-        """Call `do`, which commits, with the run's next sequence, and return the sequence."""
+        """Call `do`, which commits, with the next sequence of the run. Return the sequence."""
         with self._writing.set():
             return self._commit_fenced(table, do)
 
@@ -472,7 +493,7 @@ _ABSENT = frozenset(
         "TABLE_OR_VIEW_NOT_FOUND",
     }
 )
-"""Spark error classes that mean that there is no table."""
+"""Spark error classes that mean that a table does not exist."""
 
 
 def _list_properties(properties: Mapping[str, str]) -> str:

@@ -1,5 +1,7 @@
-"""Forgets pages: their rows are deleted from every table with pages or data derived from pages, and
-no run writes these rows again. The steps are in `dripper.spark.ledger.forgetting`.
+"""Forgets pages: deletes their rows from all tables, and keeps runs from writing them again.
+
+This covers tables with pages and tables with data derived from pages. The steps are in
+`dripper.spark.ledger.forgetting`.
 """
 
 import re
@@ -30,7 +32,7 @@ _BY_PAGE_ID = ("blocks", "labels")
 _BY_HOST = "layouts"
 _NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to continue"
 _MOST_LINES = 50
-"""Maximum number of rules that are reported individually, one per line."""
+"""Maximum number of rules to report individually, one per line."""
 _RETAINED = timedelta(hours=168)
 """Minimum time for which `jobs/maintain.py` keeps old versions."""
 
@@ -44,18 +46,20 @@ def forget(
     dry_run: bool = False,
     single_writer: bool = False,
 ) -> Iterator[str]:
-    """Delete the pages that `rules` match from all tables below `output`, and keep runs from
-    writing these pages again. Yield sentences about the result. Without rules, continue an earlier,
-    unfinished call.
+    """Delete the pages that `rules` match, and keep runs from writing them again.
+
+    Yield sentences about the result. Without rules, continue an earlier, unfinished call.
 
     Args:
-        dry_run: Only count pages, and change nothing.
+        dry_run: Only count the pages, and change nothing.
         single_writer: As for `maintain`.
 
     Raises:
-        InputError: If there is no table or nothing to do. BusyError: If a run is active.
+        InputError: If there is no table or nothing to do.
+        BusyError: If a run is active.
         DifferenceError: If the rows of `extractions` do not match the ledger.
-        NoPageError: After everything is done, if a rule for a single page matches no page.
+        NoPageError: If a rule for a single page matches no page. The error is raised after
+            everything is done.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
@@ -79,13 +83,12 @@ def forget(
 def _forget(
     spark: SparkSession, tables: Tables, lease: Lease, rules: Collection[Rule], reason: str
 ) -> Generator[str, None, tuple[Mapping[tuple[Rule, int], int], Collection[Rule], Sequence[Row]]]:
-    """Forget the pages, and return the counts, the rules, and the earlier rows of the table
-    `forgotten`."""
+    """Forget the pages. Return the counts, the rules, and the earlier rows of `forgotten`."""
     books, pages = SparkBooks(spark, tables), SparkPages(tables)
     ledger, before = Ledger(books, lease.run_id), books.read(TABLE)
     for table in pages.tables():
-        # Otherwise, the rule would be noted, and every run would fail when it continues the
-        # deletion.
+        # Otherwise, the rule would be recorded, and every run would fail when it tries to finish
+        # the deletion.
         tables.check_deletable(table)
     reconcile(spark, tables, pages, ledger, lease, rules)
     if begun := sum(rows_by_batch([row for row in before if row["state"] == BEGUN]).values()):
@@ -131,7 +134,7 @@ class SparkPages:
                 columns = [[each.kind for each in found], [each.pattern for each in found], rows["batch"]]
                 yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], ["kind", "pattern", "batch"])
 
-        # The workers find the rules, because the driver would need a row per page.
+        # Match the rules in the workers. The driver would need a row per page.
         named = pages.mapInArrow(name_rules, "kind string, pattern string, batch long")
         counted = named.groupBy("kind", "pattern", "batch").count().collect()
         return {(Rule(row["kind"], row["pattern"]), row["batch"]): row["count"] for row in counted}
@@ -141,8 +144,8 @@ class SparkPages:
         tables, existing, condition = self._tables, self.tables(), rules.condition()
         sources = [table for table in PAGE_TABLES if table in existing]
         ids = ", ".join(quoted(each.pattern) for each in sorted(rules.rules) if each.kind == "page_id")
-        # Data about a host is derived from several pages together, and is derived again from the
-        # remaining pages.
+        # The data about a host comes from several of its pages together. It is derived again from
+        # the remaining pages.
         single = Rules(frozenset(each for each in rules.rules if each.kind in ("page_id", "url")))
         for table in existing:
             if table in _BY_PAGE_ID:
@@ -171,8 +174,7 @@ _NO_RULE = Rule("", "")
 
 
 def _pages(tables: Tables, condition: str) -> DataFrame | None:
-    """Return the page_id, url, host and batch of the pages that satisfy a condition, without
-    duplicates."""
+    """Return the distinct page_id, url, host and batch of the pages that satisfy a condition."""
     pages: DataFrame | None = None
     for table in PAGE_TABLES:
         if tables.exists(table):
@@ -184,8 +186,10 @@ def _pages(tables: Tables, condition: str) -> DataFrame | None:
 def _say_near(
     tables: Tables, counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], before: Sequence[Row]
 ) -> None:
-    """Raise NoPageError, with similar addresses, if a rule for a single page matches no page and
-    never did."""
+    """Raise NoPageError if a rule for a single page matches no page and never did.
+
+    The error message lists similar URLs.
+    """
     found = {rule for rule, _ in counts} | {Rule(row["kind"], row["pattern"]) for row in before if row["rows"]}
     missed = sorted(rule for rule in rules if rule.kind in ("url", "page_id") and rule not in found)
     if not missed:
@@ -201,12 +205,12 @@ def _say_near(
 
 
 _UNLIKE = (r"^[a-z][a-z0-9+.-]*:/*", r"^www\.", r"#.*$", r":(80|443)(?=[/?]|$)", r"/+$")
-"""Parts in which similar addresses may differ, besides letter case: scheme, www, fragment, port,
+"""Parts in which similar URLs may differ, besides letter case: scheme, www, fragment, port,
 trailing slash. The patterns are valid in both Python and Java."""
 
 
 def likeness(url: str) -> str:
-    """Return the normalized form that similar addresses share.
+    """Return the normalized form that similar URLs share.
 
     >>> likeness("https://WWW.example.org:443/A/#top")
     'example.org/a'
@@ -218,8 +222,7 @@ def likeness(url: str) -> str:
 
 
 def _find_near(tables: Tables, urls: Sequence[str]) -> dict[str, list[str]]:
-    """Return a few similar page addresses for each of these addresses, by their shared normalized
-    form."""
+    """Return a few similar page URLs for each of these URLs, by their normalized form."""
     pages = _pages(tables, "url IS NOT NULL") if urls else None
     if pages is None:
         return {}

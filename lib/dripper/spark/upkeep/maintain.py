@@ -1,4 +1,4 @@
-"""Runs OPTIMIZE and VACUUM on the tables of one output."""
+"""Runs OPTIMIZE and VACUUM on the tables of an output."""
 
 from collections.abc import Iterator
 
@@ -20,8 +20,8 @@ from dripper.spark.upkeep.repair import repair
 from dripper.spark.wording import say_count
 
 MINIMUM_HOURS = 168
-"""Minimum retention in hours. Delta refuses a shorter time unless a check is turned off, because a
-reader or a run that started earlier would lose its files."""
+"""Minimum retention in hours. With a shorter time, a reader or a run that started earlier would
+lose its files. Delta therefore rejects a shorter time unless its check is turned off."""
 
 
 def maintain(
@@ -35,22 +35,24 @@ def maintain(
     with_main_html: bool = True,
     single_writer: bool = False,
 ) -> Iterator[str]:
-    """Join the small files of every existing table, and delete files that no version from the last
-    `retain_hours` hours needs. Yields a sentence per table.
+    """Join the small files of every table, and delete files that only older versions need.
+
+    Yields a sentence for each table.
 
     Args:
-        retain_hours: Hours for which files of old versions are kept; None: as specified by the
-            table's own property, but at least MINIMUM_HOURS.
+        retain_hours: Hours for which files of old versions are kept. If None, the table's own
+            property applies, but at least MINIMUM_HOURS.
         verifies: Instead, compare all rows with the ledger by their keys.
         repairs: Instead, repair differences between the ledger and the rows; see
             `dripper.spark.upkeep.repair`.
         publishes: First, bring the table `published` up to date; see
             `dripper.spark.upkeep.publish`.
+        single_writer: Whether the user guarantees that there is only one writer.
 
     Raises:
-        SettingsError: If `retain_hours` is below MINIMUM_HOURS, or if two writers could lose each
-            other's commits (single_writer: the user guarantees that there is only one writer).
-        InputError: If `output` has no table at all.
+        SettingsError: If `retain_hours` is below MINIMUM_HOURS, or if two writers could overwrite
+            each other's commits.
+        InputError: If `output` has no tables.
         DifferenceError: If the rows do not match the ledger.
     """
     if retain_hours is not None and retain_hours < MINIMUM_HOURS:
@@ -67,15 +69,17 @@ def maintain(
     if publishes:
         yield publish.publish(spark, output, with_main_html)
     if repairs or verifies:
-        # Older versions are kept, because restoring one is another way to repair a table.
+        # Keep older versions, because restoring one is another way to repair a table.
         return
     for table in filter(existing.__contains__, TABLES):
         yield _compact(spark, tables, table, retain_hours)
 
 
 def _verify(spark: SparkSession, tables: Tables) -> str:
-    """Compare the rows of every file with its pages, by their keys, and return a sentence that they
-    match. Raises DifferenceError if they do not match."""
+    """Compare the rows of every file with its pages by their keys, and report that they match.
+
+    Raises DifferenceError if they do not match.
+    """
     for table in ("runs", "warc_files", "extractions"):
         tables.create(table)
     books = SparkBooks(spark, tables)
@@ -87,8 +91,7 @@ def _verify(spark: SparkSession, tables: Tables) -> str:
 
 
 def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int | None) -> str:
-    """Join a table's small files, delete its old versions, and return a sentence about the
-    result."""
+    """Join a table's small files, delete its old versions, and describe the result."""
     name = tables.sql_name(table)
     tables.purge(table)
     set_anew = tables.set_layout(table, PROPERTIES.get(table, {}))
@@ -100,8 +103,7 @@ def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int 
 
 
 def _find_hours(spark: SparkSession, tables: Tables, table: str) -> int:
-    """Return, from a property of the table, the number of hours for which files of old versions are
-    kept."""
+    """Return the hours for which files of old versions are kept, from a property of the table."""
     kept = tables.properties(table).get("delta.deletedFileRetentionDuration")
     if kept is None:
         return MINIMUM_HOURS
@@ -112,7 +114,7 @@ def _find_hours(spark: SparkSession, tables: Tables, table: str) -> int:
 _AS_TOLD = {
     # Otherwise, newer Delta versions (4.4) keep files for the time in the table's property.
     "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled": "false",
-    # Otherwise, Delta refuses a shorter time than the property.
+    # Otherwise, Delta rejects a shorter time than the property.
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
 }
-"""Settings with which VACUUM keeps files for the hours specified in the command."""
+"""Settings with which VACUUM keeps files for the hours given in the command."""

@@ -1,9 +1,9 @@
 """The table `published`: the rows of `extractions`, laid out for queries and kept up to date.
 
-`extractions` is split into batches, because the job writes by batch, so a query for a host or a day
-reads the whole table. `published` is clustered by host and fetch time. Each call copies the batches
-that have changed since the last call. Every row has the state of its batch (`batch_version`), so
-that the rows and the record of their publication are in one commit.
+The job writes `extractions` by batch, so a query for a host or a day reads the whole table.
+`published` is clustered by host and fetch time. Each call copies the batches that have changed
+since the last call. Every row has the state of its batch (`batch_version`). A single commit
+therefore stores the rows and marks them as published.
 """
 
 import logging
@@ -30,19 +30,19 @@ logger = logging.getLogger(__name__)
 
 TABLE = "published"
 TARGET_BYTES = 256 << 20
-"""Target size of a data file: large enough for good compression and short listings, small enough
-that a query for one host reads few bytes."""
+"""Target size of a data file. It is large enough for good compression and short listings, and small
+enough that a query for one host reads few bytes."""
 _ROWS_A_COMMIT = 5_000_000
 """Maximum number of rows in a commit that only adds rows: about 40 GB of text, or an hour on a
-small cluster. A kill costs no more than that."""
+small cluster. A kill loses at most this much work."""
 _CLUSTERED_BY = ("host", "fetched_at")
 _KEY = ("warc_file", "finished_at", "pages")
-"""Columns of a file's ledger row that change when the file's rows in `extractions` change."""
+"""Columns of a file's ledger row that change when its rows in `extractions` change."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a batch of `extractions`."""
+    """The state of a batch in `extractions`."""
 
     version: str
     """Changes when one of the batch's files is read again."""
@@ -53,17 +53,18 @@ class State:
 
 
 def publish(spark: SparkSession, output: str, with_main_html: bool = True) -> str:
-    """Bring the table `published` up to date, and return a sentence about the result. Holds the
-    lease on the output, because a run that reads files again would move rows from one batch to
-    another.
+    """Bring the table `published` up to date, and return a sentence about the result.
+
+    `publish` holds the lease, because a run that reads files again would move rows from one batch
+    to another.
 
     Args:
         with_main_html: Whether a new table has the column main_html, which takes most of the space.
 
     Raises:
-        BusyError: If a run is active. InputError: If there is no table `extractions`, or if the
-        table has the column main_html but
-            `with_main_html` is False.
+        BusyError: If a run is active.
+        InputError: If there is no table `extractions`, or if `published` has the column main_html
+            but `with_main_html` is False.
         DifferenceError: If the rows of `extractions` do not match the ledger.
     """
     tables = Tables(spark, output)
@@ -115,18 +116,18 @@ def _prepare(tables: Tables, with_main_html: bool) -> None:
 
 
 def _read_states(tables: Tables) -> dict[int, State]:
-    """Return the states of the batches of `extractions`, according to the ledger.
+    """Return the states of the batches in `extractions`, according to the ledger.
 
-    While a file is being read again, the rows of its earlier reading still exist, in the batch of
-    that reading.
+    While a file is being read again, its earlier rows still exist in the batch of the earlier
+    reading.
     """
     ledger = tables.read("warc_files").where("pages > 0")
     is_on_its_way = F.col("state").isin(list(UNFINISHED))
     batch = F.when(is_on_its_way, F.col("replaces")).otherwise(F.col("batch"))
-    # Not as text, because that depends on the time zone.
+    # Not as text, because text depends on the time zone.
     finished = F.unix_micros("finished_at").alias("finished_at")
-    # Pages forgotten since then are also deleted from `published`, so they do not change the state
-    # of a batch.
+    # Pages that were forgotten later are also deleted from `published`, so they do not change the
+    # state of a batch.
     pages_read = F.col("pages") + F.coalesce(F.try_element_at("skipped", F.lit(FORGOTTEN)), F.lit(0))
     replaced = {"finished_at": finished, "pages": pages_read}
     values = F.concat_ws("|", *(replaced.get(name, F.col(name)) for name in _KEY))
@@ -144,15 +145,17 @@ def _read_states(tables: Tables) -> dict[int, State]:
 
 
 def _read_published(tables: Tables) -> dict[int, State]:
-    """Return the published batches with their states. The version is "" if a batch's rows have
-    several states, which this program never writes."""
+    """Return the published batches with their states.
+
+    The version is "" if the rows of a batch have several states. This program never writes that.
+    """
     versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
     rows = tables.read(TABLE).groupBy("batch").agg(versions, F.count("*").alias("rows")).collect()
     return {row["batch"]: State(row["versions"][0] if len(row["versions"]) == 1 else "", row["rows"]) for row in rows}
 
 
 def _find_lost_rows(current: dict[int, State], published: dict[int, State]) -> list[Difference]:
-    """Return the batches that are published in their current state but with a different number of
+    """Return the batches that are published in their current state but with missing or extra
     rows."""
     return [
         Difference(batch, state.rows, current[batch].rows)
@@ -165,8 +168,11 @@ def _find_lost_rows(current: dict[int, State], published: dict[int, State]) -> l
 
 
 def _groups(current: dict[int, State], published: dict[int, State]) -> Iterator[list[int]]:
-    """Yield the batches for each commit. If batches were replaced or are gone, all batches go into
-    one commit, because a file that was read again has moved from one batch to another."""
+    """Yield the batches for each commit.
+
+    If any batch was replaced or is gone, all batches go into one commit, because a file that was
+    read again has moved from one batch to another.
+    """
     fresh = sorted(current.keys() - published.keys())
     differing = {each.batch for each in _find_lost_rows(current, published)}
     changed = sorted(
@@ -206,7 +212,9 @@ def _replace(
 
 
 def optimize(tables: Tables) -> tuple[int, int]:
-    """Cluster the table and join its small files. Return the number of old files, and the number of
-    new files that replace them."""
+    """Cluster the table and join its small files.
+
+    Return the number of old files and the number of new files that replace them.
+    """
     sizes = ("spark.databricks.delta.optimize.maxFileSize", "spark.databricks.delta.optimize.minFileSize")
     return tables.optimize(TABLE, dict.fromkeys(sizes, str(TARGET_BYTES)))

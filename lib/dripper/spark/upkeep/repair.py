@@ -1,5 +1,4 @@
-"""Repairs differences between the ledger and `extractions` after people have changed either
-table."""
+"""Repairs differences between the ledger and `extractions` that people have caused."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,12 +23,14 @@ from dripper.spark.wording import list_names, say_count
 
 
 def repair(spark: SparkSession, output: str) -> Iterator[str]:
-    """Repair differences between the ledger and `extractions`, and yield sentences about the
-    result.
+    """Repair differences between the ledger and `extractions`. Yield sentences about the result.
 
-    If a file's rows do not match the ledger, the file is planned again. Rows of outdated readings
-    are deleted. If the ledger does not know a file, the file is added to it, with counts from the
-    rows. Raises BusyError if a run is active, and InputError if there is no table.
+    A file is planned again if its rows do not match the ledger. Rows of outdated readings are
+    deleted. A file that the ledger does not know is added to it, with counts from its rows.
+
+    Raises:
+        BusyError: If a run is active.
+        InputError: If there is no table.
     """
     tables = Tables(spark, output)
     tables.require(TABLE, "warc_files")
@@ -84,8 +85,7 @@ class _Repairs:
     """The changes that a repair makes."""
 
     again: list[LedgerEntry]
-    """Files to be read again, each with the batch that contains the rows that its next reading
-    replaces."""
+    """Files to read again. `replaces` is the batch with the rows that the next reading replaces."""
     unknown: list[dict[str, Any]]
     """New rows for the ledger."""
     outdated: list[tuple[int, str]]
@@ -95,8 +95,10 @@ class _Repairs:
 def choose_repairs(
     entries: Sequence[LedgerEntry], batches: set[int], row_counts: Mapping[tuple[int, str], FileRows]
 ) -> _Repairs:
-    """Return the changes that repair these batches. row_counts: the row counts of each file in
-    these batches."""
+    """Return the changes that repair these batches.
+
+    `row_counts` are the counts of each file's rows in these batches.
+    """
     at: dict[tuple[int, str], list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
         at[entry.batch, entry.file.warc_file].append(entry)
@@ -115,8 +117,8 @@ def choose_repairs(
     strangers = sorted(place for place in row_counts if place not in at and place not in left_alone)
     outdated += [place for place in strangers if place[1] in ledger_names]
     for i, entry in enumerate(again):
-        # If the rows of the last reading are gone, the rows of another reading are kept until the
-        # next reading.
+        # If the rows of the last reading are gone, keep the rows of another reading until the next
+        # reading.
         instead = [place for place in outdated if place[1] == entry.file.warc_file]
         if instead and (entry.batch, entry.file.warc_file) not in row_counts:
             again[i] = replace(entry, file=replace(entry.file, replaces=instead[-1][0]))
@@ -129,8 +131,11 @@ def choose_repairs(
 def _rebuild_rows(
     places: Sequence[tuple[int, str]], row_counts: Mapping[tuple[int, str], FileRows]
 ) -> list[dict[str, Any]]:
-    """Return rows for the ledger. A file with rows in several batches was read in selections, which
-    a whole reading replaces."""
+    """Return rows for the ledger.
+
+    A file with rows in several batches was read by selections. Reading the whole file replaces
+    these selections.
+    """
     times = Counter(name for _, name in places)
     return [
         {

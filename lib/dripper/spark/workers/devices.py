@@ -1,10 +1,10 @@
-"""Gives each Python worker of an executor its own GPUs, which it keeps from task to task.
+"""Gives each Python worker of an executor its own GPUs. The worker keeps them from task to task.
 
-Spark assigns GPU addresses to tasks, but a worker's engine outlives a task. So the address assigned
-to a task may differ from its engine's address, for example if two workers with engines swap tasks.
-Two engines must not share a GPU while another GPU has none, but a new worker may be assigned a GPU
-that is taken. Therefore, all workers of an executor note in a folder the addresses that they are
-assigned and the addresses that they hold.
+Spark assigns GPU addresses to tasks, but the engine in a worker outlives a task. A task may
+therefore get other addresses than the engine of its worker uses, for example if two workers swap
+tasks. A new worker may even get the address of a GPU that another engine already uses. To avoid two
+engines on one GPU while another GPU is idle, the workers of an executor share a folder. Each worker
+writes there which addresses it was assigned and which it holds.
 """
 
 import fcntl
@@ -24,10 +24,10 @@ RESOURCE = "gpu"
 
 @dataclass(slots=True)
 class Devices:
-    """The GPUs of one worker."""
+    """The GPUs of a worker."""
 
     folder: Path
-    """The folder for the notes, shared by all workers of an executor."""
+    """The folder with one file per worker, shared by all workers of an executor."""
     worker: int
     """The worker's process ID."""
     is_alive: Callable[[int], bool]
@@ -35,12 +35,13 @@ class Devices:
     """Addresses that the worker holds."""
 
     def hold(self, assigned: Sequence[str]) -> tuple[str, ...]:
-        """Note the addresses assigned to the worker's task, and return the same number of
-        addresses, which the worker holds. These are the same in every task, and no other live
-        worker holds them.
+        """Record the addresses assigned to the worker's task. Return the addresses to use instead.
 
-        If an assigned GPU is taken, another GPU is free: the GPU assigned to the worker that took
-        it, or to a worker further along this chain. Spark always assigns different addresses to
+        As many addresses are returned as were assigned. They are the same in every task, and no
+        other live worker holds them.
+
+        If an assigned GPU is taken, the GPU that was assigned to its holder is free, or the GPU of
+        a worker further along this chain, because Spark always assigns different addresses to
         running tasks.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -70,22 +71,26 @@ class Devices:
 
 
 def hold_devices() -> dict[str, str]:
-    """Return the environment variables with which an engine finds this worker's GPUs; empty if the
-    task has no GPUs. Called in every task, before the engine's packages are imported."""
+    """Return environment variables that make an engine use this worker's GPUs; empty without GPUs.
+
+    Call this in every task before the engine's packages are imported.
+    """
     context = TaskContext.get()
     resources = context.resources() if context is not None else {}
     if RESOURCE not in resources:
         return {}
     addresses = _devices(os.getppid(), os.getpid()).hold(list(resources[RESOURCE].addresses))
-    # Spark's script gets the addresses from nvidia-smi, which uses this order; CUDA's default order
-    # is fastest first.
+    # Spark's script gets the addresses from nvidia-smi, which uses this order. By default, CUDA
+    # lists the fastest GPU first.
     return {"CUDA_VISIBLE_DEVICES": ",".join(addresses), "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 
 
 @WorkerSingleton
 def _devices(parent: int, worker: int) -> Devices:
-    """Return this worker's singleton. parent: the process from which Spark forks all of an
-    executor's workers with the same environment."""
+    """Return this worker's singleton. `parent` is the process that forks an executor's workers.
+
+    Workers with a different environment have a different parent.
+    """
     folder = Path(tempfile.gettempdir()) / f"dripper-{RESOURCE}-{os.getuid()}-{parent}"
     return Devices(folder, worker, _is_alive)
 

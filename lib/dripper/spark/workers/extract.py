@@ -1,5 +1,4 @@
-"""Runs in tasks of the stage `extract`: turns rows of `pages`, with their labels, into rows of
-`extractions`."""
+"""Code for tasks of the stage `extract`: turns rows of `pages` and labels into `extractions`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -24,8 +23,10 @@ from dripper.spark.workers.singleton import WorkerSingleton
 def extractions_mapper(
     settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`. Its input has the columns of `pages` and the columns of
-    `labels` in LABEL_COLUMNS."""
+    """Return the function for `mapInArrow`.
+
+    Its input has the columns of `pages` and the columns of `labels` in LABEL_COLUMNS.
+    """
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         watchdog = Watchdog(settings.limits.stall_seconds, "extracting pages")
@@ -58,13 +59,15 @@ LABEL_COLUMNS = {
     "method": "method",
     "layout_id": "layout",
 }
-"""Columns of `labels` that the stage reads → their names when joined with `pages`."""
+"""Columns of `labels` that the stage reads → their names after the join with `pages`."""
 
 
 @WorkerSingleton
 def _finisher(settings: Settings) -> Finisher:
-    """Return the worker's singleton, with the fallback's model already loaded, so that page
-    processes forked later do not load it themselves."""
+    """Return the worker's singleton, with the model of the fallback already loaded.
+
+    Page processes that are forked later do not load the model again.
+    """
     finisher = Finisher(settings)
     labels = Labels.certain(np.array([True]))
     finisher.examine(Decoded.of("<p>One short page.</p>"), None, "dripper", "", lambda page: (labels, ""))
@@ -86,6 +89,6 @@ def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:
         "labeler_version": row["labeler_version"],
     }
     layout = {"layout_id": row.get("layout") or row.get("layout_id")}
-    # The stage's other input columns (address, location in the archive, …) are copied unchanged.
+    # The other input columns (URL, location in the archive, …) are copied unchanged.
     columns = row | extraction_columns(extraction)
     return storable(columns | {"versions": versions, "is_whole": is_whole(columns)} | layout)

@@ -1,8 +1,7 @@
-"""Runs in tasks of the stage `label`: turns rows of `blocks` into rows of `labels`, with one engine
-per Python worker.
+"""Code for tasks of the stage `label`: turns rows of `blocks` into rows of `labels`.
 
-An engine takes seconds to minutes to start. So it is a singleton of the module, kept from batch to
-batch as long as Spark keeps the worker (Spark ends a worker after an idle minute).
+Each Python worker has one engine. An engine takes seconds to minutes to start, so the module keeps
+it as a singleton until Spark ends the worker after an idle minute.
 """
 
 import os
@@ -33,11 +32,11 @@ Out = TypeVar("Out")
 def labels_mapper(
     loader: Loader, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`. Its input columns are page_id, batch, simplified_html,
-    n_blocks, tokens, profile and first_labels. Pages of similar length should be next to each
-    other.
+    """Return the function for `mapInArrow`.
 
-    `mapInArrow` is the DataFrame form of `mapPartitions`, and accepts a resource profile.
+    Its input columns are page_id, batch, simplified_html, n_blocks, tokens, profile and
+    first_labels. Pages of similar length should be next to each other. `mapInArrow` is the
+    DataFrame form of `mapPartitions`, and accepts a resource profile.
     """
 
     def label_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -63,14 +62,16 @@ ANSWER = ("main", "probability", "confidence", "error_code", "error_detail")
 def label_function(
     loader: Loader, settings: Settings
 ) -> Callable[[Iterator[tuple[pd.Series, pd.Series]]], Iterator[pd.DataFrame]]:
-    """Return the function for an iterator pandas UDF, from (simplified_html, n_blocks) to the
-    columns ANSWER. Like the stage, the UDF keeps one engine per worker and makes its own
-    batches."""
+    """Return the function for an iterator pandas UDF.
+
+    The function takes (simplified_html, n_blocks) and returns the columns ANSWER. Like the stage,
+    the UDF keeps one engine per worker and builds its own batches.
+    """
 
     def label_batches(batches: Iterable[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:
-        # The stage runs only as many tasks as engines. A UDF's tasks fill the machine, each with
-        # its own engine. If each engine used all cores, threads would mostly wait for each other.
-        # Spark sets the variable to the number of a task's cores.
+        # The stage runs only as many tasks as engines, but tasks with a UDF fill the machine, each
+        # with an engine. If every engine used all cores, its threads would mostly wait for each
+        # other. Spark sets the variable to the number of cores of a task.
         cores = os.environ.get("OMP_NUM_THREADS", "")
         threads = int(cores) if cores.isdigit() else 1
         dumped = settings.model_dump_json()
@@ -80,7 +81,7 @@ def label_function(
             outcomes = iter(_label_rows(loader, dumped, pages, threads)[1] if pages else ())
             answers = [outcome_columns(next(outcomes)) if row["n_blocks"] else _NO_PAGE for row in group]
             values = [[answer.get(name) for name in ANSWER] for answer in map(storable, answers)]
-            # dtype=object, because pandas turns None into NaN.
+            # dtype=object, because pandas would turn None into NaN.
             yield pd.DataFrame(values, columns=ANSWER, dtype=object)
 
     def _row(html: Any, n_blocks: Any) -> Row:
@@ -96,9 +97,9 @@ def label_function(
 
 
 STALL_SECONDS = 7200.0
-"""Maximum seconds for an engine to start and label the pages of one call. After that, the engine is
-considered hung, and its worker ends itself, so that Spark tries the task again. The largest
-checkpoints take minutes."""
+"""Maximum seconds for an engine to start and label the pages of one call. The largest checkpoints
+take minutes. After this time, the engine is considered hung, and the worker ends itself so that
+Spark tries the task again."""
 
 _NO_PAGE: Row = {"error_code": ErrorCode.EMPTY_PAGE.value, "error_detail": "there is no block"}
 
@@ -111,18 +112,17 @@ def _watched(settings: Settings, work: Callable[[Iterable[In]], Iterator[Out]], 
 def _label_rows(
     loader: Loader, settings: str, rows: Sequence[Row], threads: int | None = None
 ) -> tuple[Engine, list[Labels | str]]:
-    """Return the worker's engine, and the labels or an error for each page. settings: the settings
-    as JSON."""
-    # This happens only once there are rows: a task without rows starts no engine.
+    """Return the worker's engine, and the labels or an error for each page. `settings` is JSON."""
+    # Only with rows: a task without rows must not start an engine.
     for profile in {row["profile"] for row in rows}:
-        # The driver cannot check this if only the executor's machine has the checkpoint.
+        # The driver cannot check this if the checkpoint is only on the executor's machine.
         _check_blocks(settings, profile)
     try:
         os.environ.update(hold_devices())
         engine = _engine(loader, settings, threads)
         return engine, engine.label([_read_page(row) for row in rows])
     except Exception:
-        # Spark tries the task again, maybe in this worker, which then starts a new engine.
+        # Spark retries the task, maybe in this worker, which must then start a new engine.
         _engine.forget()
         raise
 
@@ -135,8 +135,7 @@ def _check_blocks(settings: str, profile: str) -> None:
 
 @WorkerSingleton
 def _engine(loader: Loader, settings: str, threads: int | None) -> Engine:
-    """Return the worker's engine singleton. settings: the settings as JSON, which is hashable,
-    unlike a Settings object."""
+    """Return the worker's engine singleton. `settings` is JSON, because it must be hashable."""
     parsed = Settings.model_validate_json(settings)
     os.environ.update(environment(parsed, threads))
     return Engine(lambda: loader(parsed))

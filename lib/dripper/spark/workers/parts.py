@@ -1,5 +1,7 @@
-"""Splits a batch's files into tasks: groups small files and divides big ones, so that all cores
-finish at about the same time."""
+"""Splits a batch's files into tasks, so that all cores finish at about the same time.
+
+Small files are grouped, and big files are divided.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +13,15 @@ from dripper.warc.read.reader import RecordReader
 from dripper.warc.read.record import Span, cut
 
 SPLIT_BYTES = 4 << 20
-"""Minimum size of the parts of a big file, which would otherwise keep one core busy while the
+"""Minimum size of the parts of a big file. An undivided file would keep one core busy while the
 others wait. A part of this size takes about 2 s of work, and finding its beginning takes 2 ms."""
 SMALLEST_TASK_BYTES = 1 << 20
-"""Minimum size of a task. Smaller tasks cost more scheduling time (about 50 ms) than they save: 1
-MiB of WARC takes half a second."""
+"""Minimum size of a task. Scheduling a task takes about 50 ms, and 1 MiB of WARC takes half a
+second. Smaller tasks would cost more time than they save."""
 
 TASKS_PER_SLOT = 4
-"""Target number of tasks per core in a batch, so that the last tasks end at about the same time."""
+"""Target number of tasks per core. With several, the last tasks of a batch end at about the same
+time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +30,20 @@ class FilePart:
 
     file: PlannedFile
     weight: int
-    """Number of bytes that planning counts for the part."""
+    """Number of bytes to assume for planning."""
     span: Span = Span()  # noqa: RUF009, it is frozen
-    """Range of bytes in the file; for a selection, range of indexes in `file.places`."""
+    """Range of bytes in the file. For a selection, range of indexes in `file.places`."""
 
 
 Tasks = Sequence[Sequence[FilePart]]
 
 
 def split_into_tasks(batch: Batch, slots: int) -> list[list[FilePart]]:
-    """Group the batch's files into tasks of about equal size for `slots` cores, and return the
-    tasks with the largest parts first.
+    """Group the batch's files into tasks of about equal size for `slots` cores.
 
-    A file larger than a task's share is split into parts of about that share, but at least
-    `SPLIT_BYTES`. If a file's size is unknown, the spans are based on its weight, and the last span
-    has no end.
+    Tasks with the largest parts come first. A file larger than the target size of a task is split
+    into parts of about that size, but at least `SPLIT_BYTES`. If a file's size is unknown, its
+    spans are based on its weight, and the last span has no end.
     """
     total = sum(file.weight for file in batch.files)
     target = max(SMALLEST_TASK_BYTES, total // max(1, slots * TASKS_PER_SLOT))
@@ -64,8 +66,10 @@ def _parts(file: PlannedFile, share: int) -> list[FilePart]:
 
 
 def reader_of(part: FilePart, settings: ReadSettings) -> RecordReader:
-    """Return a reader for a part's records, which are the records in a span of the file or some of
-    the file's selected records."""
+    """Return a reader for the records of a part.
+
+    These are the records in a span of the file, or some of the file's selected records.
+    """
     file, span = part.file, part.span
     if file.selection is None:
         return read_records(file.open_path, settings, span, file.warc_file)

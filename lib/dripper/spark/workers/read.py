@@ -1,8 +1,8 @@
-"""Runs in tasks that read: turns archive files into Arrow batches with rows and file reports.
+"""Code for tasks that read: turns archive files into Arrow batches with rows and file reports.
 
-The output has the step's columns (for example, of `extractions`) and a column `report`. The last
-row for a file, or for a span of a file, is empty except for the report (JSON). So rows and counts
-come from one pass and the same attempt at a task.
+The output has the columns of the step (for example, of `extractions`) and a column `report`. The
+last row for a file, or for a span of a file, contains only the report as JSON. Rows and counts
+therefore come from the same pass and the same attempt at a task.
 """
 
 import json
@@ -43,8 +43,8 @@ REPORT = "report"
 
 _BATCH_ROWS = 64
 _BATCH_BYTES = 8 << 20
-"""An Arrow batch ends when it reaches either limit. A page has up to 32 MiB, and a string column
-overflows at 2 GiB."""
+"""An Arrow batch ends when it reaches one of these limits. A page has up to 32 MiB, and a string
+column overflows at 2 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ProgressSink:
         self.counts.add(counts)
 
     def warn(self, sentences: Mapping[str, str]) -> None:
-        """Show these sentences to the person who runs the job, one sentence per topic."""
+        """Show these sentences to the user. The keys are topics, with one sentence each."""
         if sentences:
             self.sentences.add(dict(sentences))
 
@@ -70,8 +70,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[Result]):
-    """The work on each page. work: runs in the page process. result: the class of the result of
-    `work`, which can also be constructed from an error code. row: makes a row from a result."""
+    """The work on each page.
+
+    `work` runs in the page process. `result` is the class of its result, and can also make a result
+    from an error code. `row` makes a row from a result.
+    """
 
     work: Callable[[PageInput], Result]
     result: Callable[..., Result]
@@ -79,7 +82,7 @@ class Step(Generic[Result]):
 
 
 def extracting(settings: Settings, batch: int) -> Step[Extraction]:
-    """Return the step that extracts a page completely. It makes rows of `extractions`."""
+    """Return the step that extracts pages completely. It makes rows of `extractions`."""
     extractor = shared_extractor(settings)
     return Step(
         lambda page: extractor.extract(page[0], page[2], page[1]),
@@ -91,7 +94,7 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 
 def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
-    """Return the step for the stage `preprocess`. Each of its rows has the columns for `pages` and
+    """Return the step for the stage `preprocess`. Its rows have the columns for `pages` and
     `blocks`."""
     first, last = split_into_stages(settings.labeler)
     sections = settings.labels.model_dump_json()
@@ -109,22 +112,28 @@ def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
 
 @WorkerSingleton
 def _token_counter(labeler: str, labels: str) -> CountTokens:
-    """Return the worker's singleton that counts tokens. It is separate because the stage
-    `preprocess` has no engine. labels: the settings as JSON."""
+    """Return the worker's singleton that counts tokens. `labels` is JSON.
+
+    It is separate from the engine, because the stage `preprocess` has no engine.
+    """
     sections = LabelsSettings.model_validate_json(labels)
     return find_entry(labeler).count_tokens(labeler_settings(labeler, sections)) or estimate_tokens
 
 
 @WorkerSingleton
 def _first_labeler(labeler: str, labels: str) -> Labeler:
-    """Return the worker's singleton of a chain's first labeler, loaded before any page process is
-    forked. Both arguments are settings as JSON."""
+    """Return the worker's singleton of a chain's first labeler. The arguments are JSON.
+
+    It is loaded before any page process is forked.
+    """
     return warm_labeler(LabelerSettings.model_validate_json(labeler), LabelsSettings.model_validate_json(labels))
 
 
 def warm_labeler(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
-    """Return the labeler after it has labelled a page, so that everything is already loaded in
-    processes forked from this one."""
+    """Return the labeler after it has labelled a page.
+
+    Everything is then loaded, and processes forked from this one do not load it again.
+    """
     loaded = load_from_settings(labeler, labels)
     loaded.label([preprocess("<p>One page, so that nothing is loaded on the first one that counts.</p>")])
     return loaded
@@ -139,10 +148,10 @@ def files_mapper(
     step: Callable[[Settings, int], Step[Any]] = extracting,
     rules: Rules = NO_RULES,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`. Its input column `id` holds indices of `tasks`.
+    """Return the function for `mapInArrow`. Its input column `id` holds indexes into `tasks`.
 
     Args:
-        rules: The rules for forgotten pages, which are skipped.
+        rules: The rules for forgotten pages. These pages are skipped.
     """
 
     def read_parts(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
@@ -169,10 +178,10 @@ def _rows_of_parts(
     guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
     with closing(guard):
         for part in parts:
-            # A task that ends early (because of a LIMIT or a kill) must not leave files and
+            # A task that ends early (because of a LIMIT or a kill) must not leave files or
             # connections open.
             with closing(reader_of(part, settings.reading)) as reader:
-                # Records that are not pages are progress, too.
+                # Records that are not pages count as progress, too.
                 watchdog.follow(partial(_place, reader.report))
                 yield from _rows_of_part(part, reader, guard, step, progress, rules)
 
@@ -210,8 +219,10 @@ def _rows_of_part(
 
 
 def _until_fault(reader: RecordReader) -> Iterator[Record]:
-    """Yield the reader's records. An unexpected exception ends the file, with an error in the
-    file's report, but not the task."""
+    """Yield the reader's records. An unexpected exception ends only the file, not the task.
+
+    The error is recorded in the file's report.
+    """
     try:
         yield from reader
     except Exception as error:
@@ -231,7 +242,7 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
 
 
 class Stopwatch:
-    """Measures how long a task works on a file or a span of a file, and finds the slowest page."""
+    """Measures the time for a file or a span of a file, and finds the slowest page."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()

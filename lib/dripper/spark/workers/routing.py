@@ -1,6 +1,4 @@
-"""Routes pages to labelers: decides whether a run is staged, and which pages go to the next labeler
-of a chain.
-"""
+"""Decides whether a run is staged, and which pages go to the next labeler of a chain."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -12,8 +10,10 @@ from dripper.settings import LabelerSettings, Settings
 
 
 def is_staged(settings: Settings) -> bool:
-    """Return whether a run with these settings is staged. Raises SettingsError if layouts.enabled
-    is set for a labeler that does not support it."""
+    """Return whether a run with these settings is staged.
+
+    Raises SettingsError if layouts.enabled is set for a labeler that does not support layouts.
+    """
     labeler = settings.labeler
     if not settings.layouts.enabled:
         return runs_staged(labeler)
@@ -41,7 +41,7 @@ def is_staged(settings: Settings) -> bool:
 
 
 _BINS = 10_000
-"""Number of bins in the confidence histogram. Only pages in the cut-off bin are collected."""
+"""Number of bins in the confidence histogram. Only pages in the bin at the limit are collected."""
 
 
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
@@ -51,7 +51,7 @@ def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
     so that the choice is deterministic.
 
     Args:
-        pages: Rows with `page_id`, `simplified_html` (null: no blocks) and `first_labels`, which
+        pages: Rows with `page_id`, `simplified_html` (null: no blocks) and `first_labels`. The rows
             are read up to three times.
     """
     has_blocks = F.col("simplified_html").isNotNull()
@@ -69,13 +69,15 @@ def to_be_labelled() -> Column:
 
 
 def confidence() -> Column:
-    """Return the column expression for the first labeler's confidence; -1 if there is none."""
+    """Return the expression for the first labeler's confidence; -1 if it has none."""
     return F.coalesce("first_labels.confidence", F.lit(-1.0))
 
 
 def _least_sure(pages: DataFrame, share: float) -> Column:
-    """Return the condition that a page is among the least certain `share` of `pages`, rounded to
-    whole pages."""
+    """Return the condition that a page is among the least certain pages.
+
+    `share` is the fraction of `pages` to select, rounded to a whole number of pages.
+    """
     bins = pages.groupBy(_bin().alias("bin")).count().orderBy("bin").collect()
     remaining = round(share * sum(row["count"] for row in bins))
     for row in bins:

@@ -1,17 +1,17 @@
-"""Bars as inline SVG, and human-readable numbers and times."""
+"""Bars as inline SVG, and human-readable numbers and durations."""
 
 import math
 
 
 def bar(share: float) -> str:
-    """Return a bar for a table row that fills this share, 0 to 1, of its width."""
+    """Return a bar for a table cell. `share` is the fraction of the width to fill, 0 to 1."""
     width = max(0.0, min(1.0, share)) * 100
     drawn = f'<rect width="{width:.1f}" height="8"/>'
     return f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
 
 
 def figure(value: float) -> str:
-    """Return a number with three significant digits; numbers from 100 on keep all integer digits.
+    """Return a number with three significant digits, but with all integer digits from 100 on.
 
     >>> figure(0.04567), figure(12.345), figure(123456.7)
     ('0.0457', '12.3', '123,457')

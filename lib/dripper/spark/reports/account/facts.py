@@ -11,7 +11,7 @@ SHORT = 200
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """An archive file, from its ledger row."""
+    """The facts of an archive file, from its ledger row."""
 
     warc_file: str
     state: str
@@ -25,7 +25,7 @@ class FileFacts:
     finished_at: datetime | None = None
     """Time at which the file's batch was committed."""
     task_ms: int | None = None
-    """Milliseconds that tasks worked on the file; None if an older release read it."""
+    """Milliseconds that tasks spent on the file; None if an older release read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +48,29 @@ class PageFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """A run."""
+    """The facts of a run."""
 
     output: str
     run: Mapping[str, object]
     """The run's row in the table `runs`."""
     files: Sequence[FileFacts] = ()
-    """Files in FINISHED states, if this run was the last to write their ledger rows."""
+    """Finished files, unless a later run has rewritten their ledger rows."""
     slowest_pages: Sequence[PageFacts] = ()
-    """The slowest pages, at most one per file and slowest first."""
+    """The slowest pages, slowest first, at most one per file."""
     failed_pages: Sequence[PageFacts] = ()
     """Examples of pages that became error rows."""
     methods: Mapping[str, int] = field(default_factory=dict)
-    """Rows of the run's batches by method."""
+    """Rows in the run's batches by method."""
     languages: Mapping[str, int] = field(default_factory=dict)
-    """Rows of the run's batches by language."""
+    """Rows in the run's batches by language."""
     core_dollars_per_hour: float = 0.0
     kinds: Mapping[str, int] = field(default_factory=dict)
-    """Rows of the run's batches by page kind."""
+    """Rows in the run's batches by page kind."""
     confidences: Mapping[int | None, int] = field(default_factory=dict)
-    """Rows of the run's batches by confidence, in twentieths, rounded down; None: the labeler gives
-    no confidence."""
+    """Rows in the run's batches by confidence, in twentieths, rounded down. The key is None if the
+    labeler gives no confidence."""
     short_pages: int = 0
-    """Rows of the run's batches with fewer than SHORT characters, including `wordless_pages`."""
+    """Rows in the run's batches with fewer than SHORT characters, including `wordless_pages`."""
     wordless_pages: int = 0
     doubtful_pages: Sequence[PageFacts] = ()
     """The pages with the lowest confidence in the run's batches."""
@@ -87,26 +87,25 @@ class RunFacts:
         return dict(sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def moment(self, name: str) -> datetime | None:
-        """Return a time from the run's row."""
+        """Return a time from the run's row; None if missing."""
         value = self.run.get(name)
         return value if isinstance(value, datetime) else None
 
     @property
     def seconds(self) -> float | None:
-        """Wall time from start to end; None while the run is active, or if its end was not
+        """Wall time of the run in seconds; None while it is active or if its end was not
         recorded."""
         start, end = self.moment("started_at"), self.moment("ended_at")
         return (end - start).total_seconds() if start and end else None
 
     @property
     def core_hours(self) -> float | None:
-        """Hours that cores worked on the run's files; None if the time of any file is unknown."""
+        """Core hours spent on the run's files; None if the time of any file is unknown."""
         times = [file.task_ms for file in self.files if file.task_ms is not None]
         return sum(times) / 3.6e6 if times and len(times) == len(self.files) else None
 
     def commits(self) -> list[tuple[datetime, int]]:
-        """Return the times at which pages were committed, with the number of pages, in
-        chronological order."""
+        """Return the time and the number of pages of each commit, in chronological order."""
         timed = sorted(
             ((file.finished_at, file.pages) for file in self.files if file.finished_at), key=lambda pair: pair[0]
         )

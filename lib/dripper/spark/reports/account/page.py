@@ -1,5 +1,7 @@
-"""Writes the account as a single HTML file, which needs no other files, scripts or network. All
-text in it is escaped."""
+"""Writes the account as a single HTML file that needs no other files, scripts or network.
+
+All text in it is escaped.
+"""
 
 import json
 import math
@@ -17,12 +19,12 @@ from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, Run
 from dripper.standalone import asset, policy, style_of
 
 SHOWN_FILES = 20
-"""Maximum number of slowest files, and of files with faults, that are shown. The table `warc_files`
-has all files."""
+"""Maximum number of slowest files, and of files with faults, to show. The table `warc_files` has
+all files."""
 _SHOWN_RATES = 20
 """Maximum number of rows with pages per second. Each row covers the same number of commits."""
 _SHORT = 16
-"""Maximum number of characters in a cell that is not wrapped, such as figures and codes."""
+"""Maximum number of characters in a cell that is not wrapped, such as a number or a code."""
 _ENDS = {
     0: ("good", "every record is accounted for"),
     3: ("bad", "work is left"),
@@ -222,7 +224,7 @@ def _settings(facts: RunFacts) -> str:
 
 
 class Markup(str):
-    """Markup made by this module, which goes into a table unescaped."""
+    """HTML from this module, which goes into a table unescaped."""
 
     __slots__ = ()
 
