@@ -1,6 +1,8 @@
 """The session: a clear sentence for every machine that lacks something."""
 
+import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from pyspark.sql import SparkSession
 from dripper.errors import MachineError
 from dripper.settings import SparkSettings
 from dripper.spark.session import session
+from support.processes import of_session, require_proc, wait_for
 
 
 @pytest.mark.spark
@@ -41,6 +44,40 @@ def fake_java(folder: Path, version: str) -> Path:
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
     java.chmod(0o755)
     return folder
+
+
+OPENING = """
+import sys
+from dripper.settings import SparkSettings
+from dripper.spark.cli import run_guarded
+from dripper.spark.session.session import open_session
+sys.exit(run_guarded(lambda: open_session(SparkSettings()) and 0))
+"""
+
+
+def test_a_signal_while_java_starts_leaves_no_process(tmp_path: Path) -> None:
+    """PySpark waits for Java's port, which the script in Java's place never writes."""
+    require_proc()
+    started, home = tmp_path / "started", tmp_path / "spark"
+    (home / "bin").mkdir(parents=True)
+    script = home / "bin" / "spark-submit"
+    script.write_text(f"#!/bin/sh\ntouch {started}\nexec sleep 100\n")
+    script.chmod(0o755)
+    environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
+    environment |= {"SPARK_HOME": str(home), "JAVA_HOME": str(fake_java(tmp_path / "jdk", "17.0.1"))}
+    with (tmp_path / "told").open("w+") as told:
+        process = subprocess.Popen(
+            [sys.executable, "-c", OPENING], env=environment, stderr=told, start_new_session=True
+        )
+        assert wait_for(started.exists, 60)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 3
+        told.seek(0)
+        assert told.read() == "interrupted; run the same command again: only what is missing is done\n"
+    is_empty = wait_for(lambda: not of_session(process.pid), 5)
+    for each in of_session(process.pid):
+        os.kill(each, signal.SIGKILL)
+    assert is_empty
 
 
 @pytest.fixture

@@ -42,10 +42,6 @@ _at_work: set[str] = set()
 does not prove that the run is active."""
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 def _awake_or_not() -> float:
     """Return seconds from a clock that nobody sets.
 
@@ -70,7 +66,7 @@ class Lease:
         clock: Callable[[], float] = time.monotonic,
         holder: str | None = None,
         writers: int = 1,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         awake: Callable[[], float] = _awake_or_not,
     ) -> None:
         """writers: maximum number of concurrent commits of the run. clock: returns seconds, for

@@ -68,7 +68,8 @@ class Isolation:
             tasks = split(current)
             try:
                 attempt(current, tasks)
-                self._count_success()
+                with self._lock:
+                    self._any_succeeded, self._in_a_row = True, 0
             except Exception as error:
                 in_a_row = self._count_failure()
                 suspected = None if self._is_stopped() else suspects(error, tasks)
@@ -83,10 +84,6 @@ class Isolation:
                     waiting += self._ledger.isolate(current, [suspected])
                     if current.files[0].attempts + 1 >= MAX_ATTEMPTS and len(waiting) == 1:
                         raise
-
-    def _count_success(self) -> None:
-        with self._lock:
-            self._any_succeeded, self._in_a_row = True, 0
 
     def _count_failure(self) -> int:
         """Return the number of consecutive failures, including the current one."""

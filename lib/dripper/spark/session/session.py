@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from importlib.resources import files
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import pyspark
@@ -88,14 +89,28 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
             "Spark did not start; its own words are above. Most often Delta's jars could not be fetched: without a network, "
             f"put the jars of {delta_package()} into a folder and pass --set spark.jars=FOLDER ({first_line(error)})"
         ) from None
+    except KeyboardInterrupt as interrupt:
+        _end_java(interrupt)
+        raise
     if makes_one:
         _leave_signals_to_python(spark)
     if submitted:
         _quieten(spark)
-    _require_delta(spark.version, dict(spark.conf.getAll))
-    if submitted:
         adapt_to_one_machine(spark)
+    _require_delta(spark.version, dict(spark.conf.getAll))
     return spark
+
+
+def _end_java(interrupt: KeyboardInterrupt) -> None:
+    """Kill the Java process that PySpark was starting when it was interrupted.
+
+    PySpark then removes the folder in which Java would write its port. Java fails to write it, and
+    waits forever for Python's calls, even after Python has ended (Spark 4.0 to 4.2).
+    """
+    for frame, _ in walk_tb(interrupt.__traceback__):
+        for process in frame.f_locals.values():
+            if isinstance(process, subprocess.Popen) and process.pid:
+                process.kill()
 
 
 def _leave_signals_to_python(spark: SparkSession) -> None:
