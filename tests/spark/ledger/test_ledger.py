@@ -26,7 +26,7 @@ def ledger() -> Ledger:
 
 def test_a_file_that_failed_leaves_its_batch_and_is_given_up_in_the_end(ledger: Ledger) -> None:
     ledger.record(make_plan(files("gone", "good"), [], SIZE))
-    ledger.finish([(Batch(1, files("gone", "good")), [report("gone", error="x"), report("good")])], NOW)
+    ledger.finish([(Batch(1, files("gone", "good")), [report("gone", error="x"), report("good")], NOW)])
     for batch, attempts in ((2, 1), (3, 2)):
         plan = make_plan(files("gone", "good"), ledger.entries(), SIZE)
         assert [(b.number, b.files[0].attempts, b.files[0].replaces) for b in plan.fresh] == [
@@ -34,7 +34,7 @@ def test_a_file_that_failed_leaves_its_batch_and_is_given_up_in_the_end(ledger: 
         ]
         ledger.record(plan)
         assert states(ledger) == {"good": (1, "done", 0, None), "gone": (batch, "planned", attempts, batch - 1)}
-        ledger.finish([(plan.fresh[0], [report("gone", error="x")])], NOW)
+        ledger.finish([(plan.fresh[0], [report("gone", error="x")], NOW)])
     assert states(ledger)["gone"] == (3, "set_aside", 3, None)
     plan = make_plan(files("gone", "good"), ledger.entries(), SIZE)
     assert (plan.fresh, plan.n_done, plan.set_aside) == ((), 2, ("gone",))
@@ -46,7 +46,7 @@ def test_a_file_that_failed_leaves_its_batch_and_is_given_up_in_the_end(ledger: 
 def test_an_outage_is_on_no_files_account(ledger: Ledger) -> None:
     ledger.record(make_plan(files("a", "b"), [], SIZE))
     ledger.finish(
-        [(Batch(1, files("a", "b")), [report(n, error="x", error_kind="denied", pages=0) for n in "ab"])], NOW
+        [(Batch(1, files("a", "b")), [report(n, error="x", error_kind="denied", pages=0) for n in "ab"], NOW)]
     )
     assert states(ledger) == dict.fromkeys("ab", (1, "failed", 0, None))
 
@@ -78,14 +78,14 @@ def test_what_is_known_is_what_is_written(ledger: Ledger) -> None:
     again = Plan(fresh=(Batch(5, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 1, "failed"),))
     left = FileRows(1, 0, 7)
     writes: list[Callable[[], object]] = [
-        lambda: ledger.finish([(Batch(1, files("a", "b")), [report("a"), report("b", error="x", pages=0)])], NOW),
+        lambda: ledger.finish([(Batch(1, files("a", "b")), [report("a"), report("b", error="x", pages=0)], NOW)]),
         lambda: ledger.isolate(Batch(2, files("c")), [["c"]]),
         lambda: ledger.record(again),
         lambda: ledger.dismiss(["a", "b"]),
         lambda: ledger.set_aside(Batch(5, files("b")), "it crashed", NOW),
         lambda: ledger.dismiss(["b"]),
         lambda: ledger.put_back(Batch(1, files("a")), "planned"),
-        lambda: ledger.finish([(Batch(1, files("a")), [report("a", pages=3, skipped={})])], NOW),
+        lambda: ledger.finish([(Batch(1, files("a")), [report("a", pages=3, skipped={})], NOW)]),
         lambda: ledger.forget([(entry, left) for entry in ledger.entries() if entry.file.warc_file == "a"], NOW),
         lambda: ledger.note_checked({(1, "a"): left}, NOW),
         lambda: ledger.rebuild([{"warc_file": "n", "batch": 9, "pages": 2, "failed_pages": 1, "selection": None}], NOW),
@@ -114,7 +114,7 @@ def test_what_a_person_writes_between_the_look_at_rows_and_their_change_is_kept(
         books.fence = Fence(1, 1, lambda: None)
         ledger = Ledger(books, "a run")
         ledger.record(make_plan(files("a", "b"), [], SIZE))
-        ledger.finish([(Batch(1, files("a", "b")), [report("a"), report("b", error="x")])], NOW)
+        ledger.finish([(Batch(1, files("a", "b")), [report("a"), report("b", error="x")], NOW)])
         ledger.dismiss(["b"])
         assert not waiting
         assert [(row["mine"], row["state"]) for row in person.read("warc_files")] == [(1, "done"), (1, "dismissed")]
@@ -125,7 +125,7 @@ def test_who_is_always_overtaken_gives_up() -> None:
     books = MemoryBooks(Storage(), lambda _: None, lambda _: None)
     ledger = Ledger(books, "a run")
     ledger.record(make_plan(files("a"), [], SIZE))
-    ledger.finish([(Batch(1, files("a")), [report("a", error="x")])], NOW)
+    ledger.finish([(Batch(1, files("a")), [report("a", error="x")], NOW)])
     books.amend = lambda *_: False  # type: ignore[method-assign]
     with pytest.raises(RuntimeError, match="others change the same rows"):
         ledger.dismiss(["a"])

@@ -50,7 +50,7 @@ def test_from_planned_to_done(ledger: Ledger) -> None:
         report(planned[0].warc_file, version="mtime:2"),
         report("s3://b/k", error="no", error_kind="denied", size_bytes=None, pages=0, records=2),
     ]
-    ledger.finish([(plan.fresh[0], reports)], NOW)
+    ledger.finish([(plan.fresh[0], reports, NOW)])
     first, second = ledger.entries()
     assert (first.file.version, first.state, first.pages) == ("mtime:2", "done", 1)
     assert (second.file.open_path, second.state, second.file.attempts) == ("s3a://b/k", "failed", 1)
@@ -65,7 +65,7 @@ def test_from_planned_to_done(ledger: Ledger) -> None:
 
 AGAIN = Plan(fresh=(Batch(2, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 1, "failed"),))
 WRITES: dict[str, tuple[Callable[[Ledger], object], str, str]] = {
-    "finish": (lambda ledger: ledger.finish([(Batch(1, files("a")), [report("a")])], NOW), "a", "done"),
+    "finish": (lambda ledger: ledger.finish([(Batch(1, files("a")), [report("a")], NOW)]), "a", "done"),
     "isolate": (lambda ledger: ledger.isolate(Batch(1, files("a")), [["a"]]), "a", "planned"),
     "dismiss": (lambda ledger: ledger.dismiss(["b"]), "b", "dismissed"),
     "record": (lambda ledger: ledger.record(AGAIN), "b", "planned"),
@@ -92,7 +92,7 @@ def test_an_optimize_beside_a_run_fails_no_write(
     lease = Lease(books)
     lease.take()
     ledger.record(make_plan(files("a", "b"), [], SIZE))
-    ledger.finish([(Batch(1, files("b")), [report("b", error="x")])], NOW)
+    ledger.finish([(Batch(1, files("b")), [report("b", error="x")], NOW)])
     ledger.record(make_plan(files("c"), ledger.entries(), SIZE))
     source = "pairs" if how in ("dismiss", "record") else "frame"
     with monkeypatch.context() as patch:
@@ -139,7 +139,7 @@ def test_what_a_person_writes_between_the_look_at_rows_and_their_change_is_kept(
     name = tables.sql_name("warc_files")
     spark.sql(f"ALTER TABLE {name} ADD COLUMNS (mine MAP<STRING, INT>, `it's` STRING)")
     ledger.record(make_plan(files("a", "b"), [], SIZE))
-    ledger.finish([(Batch(1, files("a", "b")), [report("a"), report("b", error="x")])], NOW)
+    ledger.finish([(Batch(1, files("a", "b")), [report("a"), report("b", error="x")], NOW)])
     looked: list[Any] = []
 
     def first(*args: Any) -> bool:

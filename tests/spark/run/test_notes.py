@@ -1,5 +1,6 @@
 """Batches are recorded together, none is forgotten, and one that could not be recorded is named."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,13 +18,15 @@ class Told:
         self.now = 0.0
         self.error: Exception | None = None
         self.rows: list[Any] = []
+        self.times: list[datetime] = []
         self.notes = Notes(self, self._check, self.rows.extend, lambda: self.now)  # type: ignore[arg-type]
 
-    def finish(self, ended: list[tuple[Batch, list[Any]]], now: object) -> list[Any]:
+    def finish(self, ended: list[tuple[Batch, list[Any], datetime]]) -> list[Any]:
         if isinstance(self.error, ValueError):
             raise self.error
-        self.commits.append([batch.number for batch, _ in ended])
-        return [report for _, reports in ended for report in reports]
+        self.times += [ended_at for *_, ended_at in ended]
+        self.commits.append([batch.number for batch, *_ in ended])
+        return [report for _, reports, _ in ended for report in reports]
 
     def add(self, number: int) -> None:
         self.notes.add(Batch(number, ()), [f"report {number}"])  # type: ignore[list-item]
@@ -38,10 +41,12 @@ def test_batches_that_end_soon_after_each_other_are_one_commit() -> None:
     for number in (1, 2):
         told.add(number)
     assert told.commits == []
+    between = datetime.now(UTC)
     told.now = NOTE_SECONDS
     told.add(3)
     told.add(4)
     assert told.commits == [[1, 2, 3]]
+    assert told.times[1] <= between <= told.times[2], "a change after a batch's end is after the time of its note"
     assert told.notes.finish() == {}
     assert told.notes.finish() == {}
     assert told.commits == [[1, 2, 3], [4]]

@@ -148,24 +148,25 @@ class Ledger:
             self._append(unknown)
 
     def finish(
-        self, results: Sequence[tuple[Batch, Sequence[Report]]], now: datetime, state: str | None = None
+        self, results: Sequence[tuple[Batch, Sequence[Report], datetime]], state: str | None = None
     ) -> list[Report]:
         """Record the counts of the batches' files in one commit. Return the ledger's new rows.
 
         Args:
+            results: Batches, each with the counts of its files and the time of its last commit.
             state: The state for all files. If None, each file gets one of FINISHED. If a file was
                 read whole, the rows of its selections are removed.
         """
         rows: list[Report] = []
-        for batch, reports in results:
+        for batch, reports, now in results:
             files = {file.warc_file: file for file in batch.files}
             any_read = any(report["error"] is None for report in reports)
             rows += [
                 self._finish_row(report, files[report["warc_file"]], batch.number, now, state, any_read)
                 for report in reports
             ]
-        where = among("batch", [batch.number for batch, _ in results])
-        whole_files = [file.warc_file for batch, _ in results for file in batch.files if file.supersedes]
+        where = among("batch", [batch.number for batch, *_ in results])
+        whole_files = [file.warc_file for batch, *_ in results for file in batch.files if file.supersedes]
         if state is None and whole_files:
             where |= is_set("selection") & among("warc_file", whole_files)
         self._replace(rows, where)

@@ -29,7 +29,7 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry, batches_of
 from dripper.spark.tables.books import Books
-from dripper.spark.tables.counts import BatchCounts, FileRows, rows_by_batch, rows_by_log
+from dripper.spark.tables.counts import BatchCounts, FileRows, rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import VERSION_PROPERTY, Tables
 from dripper.spark.wording import SHOWN, say_count
@@ -251,21 +251,22 @@ def reconcile(
     )
 
 
-def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[str]:
-    """Return a sentence if the rows of `extractions` differ from the ledger's counts.
+def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Callable[[], None]) -> list[str]:
+    """Return a sentence if `compare` finds a difference at the end of a run.
 
-    In that case, somebody has changed one of the tables since `reconcile`. Only Delta's log is
-    read. If
-    the log is out of reach, the next run reports the difference.
+    In that case, somebody has changed one of the tables since `reconcile`. If the log is out of
+    reach, the next run reports the difference.
+
+    Args:
+        confirm: As for `compare`.
     """
     repair = f"jobs/maintain.py --output {tables.output} --repair has these batches read again by the next run"
     newest = tables.log(TABLE).newest()
-    if newest is not None and VERSION_PROPERTY not in newest.properties:  # The run's write made it.
+    # The property is missing if a write of the run has created the table again.
+    is_removed = not tables.exists(TABLE) if newest is None else VERSION_PROPERTY not in newest.properties
+    if is_removed:
         return [f"{tables.sql_name(TABLE)} was removed while the run was at work: move the rest away, then {repair}"]
-    rows, entries = rows_by_log(tables.read(TABLE)), ledger.entries()
-    unequal = find_differences(entries, rows) if rows is not None else []
-    if rows is not None and unequal:
-        unequal = find_differences(entries, rows, forgotten.on_their_way(SparkBooks(spark, tables)))
+    unequal = compare(SparkBooks(spark, tables), ledger, confirm)[0] if newest is not None else []
     changed = "Somebody changed them while the run was at work"
     return [f"{describe_differences(spark, tables, unequal)}. {changed}: {repair}"] if unequal else []
 

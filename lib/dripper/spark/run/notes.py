@@ -36,7 +36,7 @@ class Notes:
         self._on_noted = on_noted
         self._clock = clock
         self._lock = threading.Lock()
-        self._waiting: dict[int, tuple[Batch, Sequence[Report]]] = {}
+        self._waiting: dict[int, tuple[Batch, Sequence[Report], datetime]] = {}
         self._last = clock()
 
     def add(self, batch: Batch, reports: Sequence[Report]) -> None:
@@ -45,7 +45,8 @@ class Notes:
         An error affects only this batch. The waiting batches are recorded later.
         """
         with self._lock:
-            self._waiting[batch.number] = batch, reports
+            # Somebody may change the batch's rows before it is noted.
+            self._waiting[batch.number] = batch, reports, datetime.now(UTC)
             if self._clock() - self._last < NOTE_SECONDS:
                 return
             try:
@@ -72,6 +73,6 @@ class Notes:
     def _write(self) -> None:
         if self._waiting:
             self._check()
-            self._on_noted(self._ledger.finish(list(self._waiting.values()), datetime.now(UTC)))
+            self._on_noted(self._ledger.finish(list(self._waiting.values())))
         self._waiting.clear()
         self._last = self._clock()

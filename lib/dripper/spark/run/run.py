@@ -153,7 +153,7 @@ def _end_run(
     # Only commits of batches add data files, so fewer batches mean too few files to join.
     if ledger.last_batch >= FILES_TO_JOIN:
         work.tables.join_files("warc_files")
-    lost = find_lost_rows(work.spark, work.tables, ledger) if totals.files else []
+    lost = find_lost_rows(work.spark, work.tables, ledger, work.lease.confirm) if totals.files else []
     outcome = Outcome(
         plan,
         totals,

@@ -204,7 +204,7 @@ class StagedJob(Job):
         file_reports = match_reports_to_rows(batch, reports, rows_written)
         n_blocks = check_rows(self._tables, "blocks", batch, rows_written.where(to_be_labelled()))
         self._work.lease.check()
-        rows = self._work.ledger.finish([(batch, file_reports)], datetime.now(UTC), state="preprocessed")
+        rows = self._work.ledger.finish([(batch, file_reports, datetime.now(UTC))], state="preprocessed")
         self._reports[batch.number] = file_reports
         self._count_read(file_reports)
         self._count_noted(rows)
@@ -293,7 +293,7 @@ class StagedJob(Job):
 
     def _note_labelled(self, batch: Batch) -> None:
         self._work.lease.check()
-        self._work.ledger.finish([(batch, self._files_of(batch))], datetime.now(UTC), state="labelled")
+        self._work.ledger.finish([(batch, self._files_of(batch), datetime.now(UTC))], state="labelled")
 
     def _extract(self, batch: Batch, progress: Progress) -> None:
         pages, settings = with_labels(self._batch_of("pages", batch), self._batch_of("labels", batch), self._settings)
@@ -313,7 +313,7 @@ class StagedJob(Job):
                 )
         reports = [report | counts.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
         self._work.lease.check()
-        ledger_rows = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))
+        ledger_rows = self._work.ledger.finish([(batch, reports, datetime.now(UTC))])
         with self._totals.lock:
             self._totals.add_written(reports)
             self._totals.add_noted(ledger_rows)

@@ -80,13 +80,6 @@ def rows_by_batch(table: DataFrame) -> dict[int, int]:
     return _rows_of(table, _count_in_log(table))
 
 
-def rows_by_log(table: DataFrame) -> dict[int, int] | None:
-    """Return the number of rows of each batch from Delta's log; None if the log does not have
-    them."""
-    counted = _count_in_log(table)
-    return None if counted is None else _rows_of(table, counted)
-
-
 def _rows_of(table: DataFrame, counted: Sequence[Row] | None) -> dict[int, int]:
     """Return the number of rows of each batch. Count the rows if the log has no numbers."""
     if counted is None:
