@@ -1,4 +1,4 @@
-"""Processes the HTML of one page with pure functions: parse, split into blocks, simplify, prune,
+"""Pure functions that process the HTML of one page: parse, split into blocks, simplify, prune and
 convert to Markdown."""
 
 from dripper.html.blocks.page import Page, UnknownItemError

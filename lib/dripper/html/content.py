@@ -1,5 +1,5 @@
-"""Holds a page's main content as a value: its own tree, with the positions of posts and images.
-Main HTML and Markdown are written from this value."""
+"""Defines `Content`, a page's main content: its tree and the positions of posts and images.
+Markdown is written from it."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping
@@ -24,13 +24,13 @@ class Content:
 
     main_html: str
     tree: Tree
-    """The tree of main HTML."""
+    """The tree of `main_html`."""
     posts: Mapping[int, Post]
-    """Posts in order, keyed by the rule (`hr`) before their first block. These rules have no
-    markup."""
+    """Posts in order. Each key is the element number of the `hr` before the post. These `hr` have
+    no markup."""
     images: Mapping[int, ShownImage]
-    """Images in document order, keyed by the element that shows them. Their positions in the
-    Markdown are not set yet."""
+    """Images in document order, by element number. Their positions in the Markdown are not set
+    yet."""
 
 
 def cut_content(
@@ -42,17 +42,17 @@ def cut_content(
     *,
     with_images: bool = True,
 ) -> Content:
-    """Return the main content of a page. Raises PageError(OUTPUT_TOO_LARGE), as `rewrite` does.
+    """Build the main content of a page. Raises PageError(OUTPUT_TOO_LARGE), as `rewrite` does.
 
     Args:
-        base: The base for the page's relative addresses; None keeps them relative.
-        posts: Posts, keyed by the id of their first main block.
-        with_images: Whether images are listed.
+        base: The base for the page's relative URLs. If None, these stay relative.
+        posts: Posts by the id of their first main block.
+        with_images: Whether to list images.
     """
     profile = find_profile(page.profile)
     picture = page.metadata.image if page.metadata is not None else None
     if not profile.main_html_scans:
-        # With MinerU's profile, main HTML is MinerU's output, byte for byte.
+        # In MinerU's profiles, main HTML is MinerU's output byte for byte.
         main_html = page.prune(main_ids)
         tree = rewrite(main_html, settings, base, is_pruned=False)
         return Content(main_html, tree, {}, list_images(tree, picture) if with_images else {})

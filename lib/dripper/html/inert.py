@@ -1,9 +1,8 @@
-"""Lists the markup that could run or load something: elements, attributes and addresses.
+"""Rules for the elements, attributes and URLs that could run code or load something.
 
-The rules examine one tag at a time, regardless of its position. The only remaining elements with
-content that a browser reads as raw text are `textarea` and `noscript`, and serialised texts and
-values have no `<`. So a browser finds exactly the tags that were examined, whatever tree it builds
-from them, and each tag is inert by itself.
+The rules check one tag at a time, regardless of its position. This is enough, because a browser
+sees exactly these tags: serialised texts and values contain no `<`, and the only elements left with
+raw text are `textarea` and `noscript`.
 """
 
 import re
@@ -20,62 +19,62 @@ REMOVED = words(
     "fencedframe animate animateColor animateMotion animateTransform animatecolor animatemotion animatetransform set discard "
     "handler listener"
 )
-"""Elements that run code, load a document, or change other elements' attributes. They are removed
+"""Elements that run code, load a document or change attributes of other elements. They are removed
 with their content.
 
-Frames are removed too, including video frames, because their content is not in the archive and
-would be another site's code.
+Frames are removed too, even frames of videos. Their content is not in the archive, and would be
+code of another site.
 """
 UNWRAPPED = words("object applet")
-"""Elements that load a document into a plug-in. Their tags are removed, and their content is
+"""Elements that load a document into a plug-in. Their tags are removed, but their content is
 kept."""
 ADDRESSES = words("href src action poster background cite longdesc data lowsrc dynsrc xlink:href icon")
-"""Attributes that have one address as their value."""
+"""Attributes with a single URL as their value."""
 ADDRESS_SETS = words("srcset imagesrcset")
 
 _DROPPED = words(
     "srcdoc formaction ping codebase classid archive code manifest profile datasrc datafld dataformatas actiontype http-equiv "
     "xml:base attributename allowscriptaccess is"
 )
-"""Attributes that name code, a document, or another base."""
+"""Attributes that refer to code, to a document or to another base."""
 _SCHEMES = words(
     "http https ftp ftps mailto tel sms geo news nntp irc ircs xmpp magnet urn doi webcal callto skype whatsapp viber tg"
 )
-"""An allow list, because there is always one more scheme that runs something (`vbscript`, `mhtml`,
-`jar`, …)."""
+"""Allowed schemes. A list of forbidden schemes would never be complete (`vbscript`, `mhtml`, `jar`,
+…)."""
 _MEDIA = re.compile(
     r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)|audio/|video/)", re.IGNORECASE
 )
 _WINDOWS = words("_blank _self _parent _top")
-"""The targets that a link may have. Since 2021, browsers give a `_blank` window no access to the
-page that opened it (`noopener`), but a named window has access."""
+"""Allowed link targets. Since 2021, browsers do not give a `_blank` window access to the page that
+opened it (`noopener`), but a named window has access."""
 _TARGET = re.compile(rf' (?:form)?target="(?!(?:{"|".join(sorted(_WINDOWS))})")', re.IGNORECASE)
 _OPENER = re.compile(r""" rel="(?:[^"]*[\t\n\f\r ])?opener[\t\n\f\r "]""", re.IGNORECASE)
 _SHOWING = words("src srcset poster background")
 _TEXTUAL = words("title alt label placeholder value summary abbr content aria-label aria-description datetime class id")
-"""Attributes that only show text or name something, so their values may contain `javascript:`."""
+"""Attributes that only contain text or names. Their values may contain `javascript:`."""
 _SCRIPT = re.compile(
     r"(?:java|vb|live)script:|mocha:|data:text|data:application|expression\(|-moz-binding|behavio[u]?r:|@import"
 )
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _IGNORED = re.compile("[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\ufeff]+|/\\*.*?\\*/", re.DOTALL)
-"""Characters that old browsers skipped inside a scheme or CSS."""
+"""Characters that old browsers ignored inside a scheme or CSS."""
 _NAMES = "|".join(sorted((ADDRESSES | ADDRESS_SETS | _DROPPED) | {"style"}))
 NOTABLE = re.compile(rf""" (on[^\t\n\f\r =>"]*|{_NAMES})="([^"]*)\"""")
-"""An attribute to examine. The tag must have double quotes around every value, none inside a value,
-and spaces between attributes."""
+"""An attribute to check. Works only for tags with spaces between attributes, and with double quotes
+around values but not inside."""
 _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])""")
 
 
 @cache
 def _read_clobbering() -> frozenset[str]:
     """Return the property names of `document` and of forms. A script that reads such a property
-    would get the element with this id or name instead. DOMPurify drops these names too."""
+    would get an element with this id or name instead. DOMPurify drops these names too."""
     return words(files("dripper.html").joinpath("clobbering.txt").read_text("utf-8"))
 
 
 def find_notable(tags: Sequence[str]) -> set[str]:
-    """Return the serialised start tags with an attribute to examine; most tags have none."""
+    """Return the serialised start tags with an attribute to check. Most tags have none."""
     notable = set(filter(_NOTABLE_NAME.search, tags))
     if "script:" in "".join(tags).lower():
         notable.update(tag for tag in tags if "script:" in tag.lower())
@@ -83,18 +82,19 @@ def find_notable(tags: Sequence[str]) -> set[str]:
 
 
 def find_reaching(tags: Sequence[str]) -> set[str]:
-    """Return the start tags that `reaches_scripts` needs to examine."""
+    """Return the start tags that need a check with `reaches_scripts`."""
     return {tag for tag in tags if ' id="' in tag or ' name="' in tag or 'target="' in tag or ' rel="' in tag}
 
 
 def reaches_scripts(tag: str) -> bool:
-    """Return whether a serialised start tag can interfere with a page's scripts through its id or
-    name, or opens a window that can change the page.
+    """Return whether a serialised start tag has an id or name that can disturb a page's scripts, or
+    opens a window that can change the page.
 
     >>> [reaches_scripts(f"<a {each}>") for each in ('id="forms"', 'id="part"', 'target="x"')]
     [True, False, True]
     """
-    # The serialiser writes one space before an attribute, and no quotation mark within a value.
+    # The serialiser writes exactly one space before an attribute, and no quotation marks inside
+    # values.
     start, name = tag.find(' id="'), tag.find(' name="')
     if start >= 0 and tag[start + 5 : tag.find('"', start + 5)] in _read_clobbering():
         return True
@@ -106,7 +106,7 @@ def reaches_scripts(tag: str) -> bool:
 
 
 def remove_opener(relations: str) -> str:
-    """Return a `rel` value without `opener`, which gives a new window access to the page.
+    """Remove `opener` from a `rel` value. It gives a new window access to the page.
 
     >>> remove_opener("nofollow Opener"), remove_opener("noopener")
     ('nofollow', 'noopener')
@@ -116,8 +116,8 @@ def remove_opener(relations: str) -> str:
 
 
 def clean_inert_address(address: str, attribute: str = "href") -> str | None:
-    """Return the cleaned address, or None if following or showing it could run code. Control
-    characters, which a terminal would obey, are percent-encoded, as in browsers.
+    """Clean a URL, or return None if following or showing this URL could run code. Control
+    characters could control a terminal, so they are percent-encoded as in browsers.
 
     >>> clean_inert_address(" java\\nscript:alert(1)"), clean_inert_address("/a b")
     (None, '/a b')
@@ -141,7 +141,7 @@ def _runs_nothing(address: str, attribute: str) -> bool:
 
 
 def is_inert(attribute: str, value: str) -> bool:
-    """Return whether an attribute other than an address can be kept."""
+    """Return whether an attribute can be kept. Not for attributes with URLs."""
     name = attribute.lower()
     if name.startswith("on") or name in _DROPPED:
         return False
@@ -150,6 +150,6 @@ def is_inert(attribute: str, value: str) -> bool:
     if name in ("target", "formtarget"):
         return value.lower() in _WINDOWS
     if name == "style" and "\\" in value:
-        # CSS escapes can spell anything, and no style that a page needs has an escape.
+        # Escapes can hide any CSS, and no useful style needs one.
         return False
     return name in _TEXTUAL or not _SCRIPT.search(_IGNORED.sub("", value).lower())

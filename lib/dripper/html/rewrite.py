@@ -1,4 +1,4 @@
-"""Rewrites main HTML for output: makes it inert and its addresses absolute."""
+"""Rewrites main HTML for output: makes the markup inert and URLs absolute."""
 
 import re
 
@@ -28,19 +28,19 @@ _REGULAR = re.compile(r"""<[^\t\n\f\r "'<>=/]+(?: [^\t\n\f\r "'<>=/]+="[^"]*")*>
 
 
 def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *, is_pruned: bool = True) -> Tree:
-    """Return main HTML as the tree to write to the output.
+    """Rewrite main HTML for output, and return its tree.
 
     Linear in len(main_html).
 
     Args:
-        base: The base for the page's relative addresses; None keeps them relative.
-        is_pruned: Whether `prune` wrote the main HTML with the profile `dripper` or `paper`.
-            Otherwise the main HTML is parsed first.
+        base: The base for the page's relative URLs. If None, these stay relative.
+        is_pruned: Whether the main HTML comes from `prune` with the profile `dripper` or `paper`.
+            Otherwise it is parsed first.
 
     Raises:
-        PageError(OUTPUT_TOO_LARGE): The output is larger than
-        `html.tree.parser.output_limit(len(main_html))`, for example because a long base is repeated
-        in every link.
+        PageError(OUTPUT_TOO_LARGE): If the output is larger than
+        `html.tree.parser.output_limit(len(main_html))`, for example because every link repeats a
+        long base.
 
     >>> tree = rewrite('<p onclick="a()"><a href="/b">c</a></p>', HtmlSettings(), Base.of("https://e.org/"))
     >>> "".join(tree.parts)
@@ -54,11 +54,11 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
 
 
 def rewrite_tree(tree: Tree, settings: HtmlSettings, base: Base | None, *, best_images: bool = True) -> None:
-    """Rewrite the tags of a main HTML tree in place, as `rewrite` does. The parts of removed
-    elements become empty.
+    """Rewrite the tree of main HTML in place, as `rewrite` does. The parts of removed elements
+    become empty.
 
     Args:
-        best_images: Whether each image gets the best of its addresses.
+        best_images: Whether to give each image the best of its URLs.
     """
     size = sum(map(len, tree.parts))
     limit = output_limit(size)
@@ -81,9 +81,9 @@ def rewrite_tree(tree: Tree, settings: HtmlSettings, base: Base | None, *, best_
 
 
 class Tags:
-    """Rewrites start tags one by one.
+    """Rewrites start tags.
 
-    growth: The largest number of characters that rewriting has added to a tag.
+    growth: The largest number of characters added to a tag so far.
     """
 
     def __init__(self, inert: bool, base: Base | None, limit: int) -> None:
@@ -94,7 +94,7 @@ class Tags:
         self.growth = 0
 
     def read(self, tags: list[str]) -> dict[str, StartTag]:
-        """Return a `StartTag` for each tag that changes or is removed with its element."""
+        """Return a `StartTag` for each tag to change, or to remove together with its element."""
         changed: dict[str, StartTag] = {}
         notable, reaching = find_notable(tags), find_reaching(tags) if self._inert else set[str]()
         for tag in tags:
@@ -111,8 +111,8 @@ class Tags:
     def _rewrite(self, name: str, tag: str, reaches: bool) -> str:
         is_regular = tag.count('"') == 2 * tag.count('="') and _REGULAR.fullmatch(tag)
         if is_regular and not reaches and "script:" not in tag.lower():
-            # No name has a quotation mark and no value ends with "=", so every match is an
-            # attribute.
+            # Names contain no quotation marks and no value ends with "=". Therefore every match is
+            # a whole attribute.
             return NOTABLE.sub(self._attribute, tag)
         written = [f"<{name}"]
         for attribute, raw in raw_attributes(tag):
@@ -122,7 +122,7 @@ class Tags:
         return " ".join(written) + ">"
 
     def _attribute(self, match: re.Match[str]) -> str:
-        """Return a rewritten attribute with the space before it; "" if the attribute is removed."""
+        """Return a rewritten attribute with the space before it, or "" to drop the attribute."""
         attribute, raw = match.groups()
         if raw.startswith(("https://", "http://")) and raw.isprintable() and " " not in raw and attribute in ADDRESSES:
             return match.group()

@@ -1,5 +1,5 @@
-"""Finds elements by CSS selectors that users write for particular sites. `drop` selects elements to
-remove from a page; `keep` selects blocks that are main content whatever the labeler decides.
+"""Applies CSS selectors that users write for particular sites. `drop` selects elements to remove
+from a page. `keep` selects blocks that become main content regardless of the labeler's decision.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attribute
 
 _WHOLE = frozenset({"html", "head", "body"})
-"""Elements that no selector removes, because nothing would be left of the page."""
+"""Elements that selectors never remove, because nothing would be left of the page."""
 _MARK = "data-dripper-kept"
 
 
@@ -28,8 +28,7 @@ def check_selector(selector: str) -> None:
 
 
 def drop_elements(utf8: bytes, selectors: Sequence[str]) -> bytes:
-    """Return a page without the elements that match the selectors. If none match, return the same
-    bytes.
+    """Remove the elements that match the selectors. If there are none, return the bytes unchanged.
 
     >>> drop_elements(b"<p>one<p class=ad>two", [".ad"])
     b'<html><head></head><body><p>one</p></body></html>'
@@ -42,10 +41,10 @@ def drop_elements(utf8: bytes, selectors: Sequence[str]) -> bytes:
 
 
 def find_kept_blocks(mapping_html: str, selectors: Sequence[str]) -> set[int]:
-    """Return the ids of the blocks inside or around the elements that match the selectors.
+    """Return the ids of the blocks that are inside or around elements that match the selectors.
 
     Args:
-        mapping_html: The page with `_item_id` on its blocks.
+        mapping_html: The page with an `_item_id` on each block.
 
     >>> find_kept_blocks('<div><p _item_id="1">a</p><p _item_id="2"><b>b</b></p></div>', ["b"])
     {2}

@@ -1,8 +1,8 @@
-"""Writes main HTML as TEI XML (https://tei-c.org), with the elements of Trafilatura's `xmltei`
-output.
+"""Converts main HTML to TEI XML (https://tei-c.org), with the same elements as Trafilatura's
+`xmltei` output.
 
-The output is valid under the DTD that Trafilatura ships, except for tables and code, which TEI
-declares but the DTD does not.
+The output is valid under Trafilatura's DTD, except for tables and code. TEI defines these, but the
+DTD does not.
 
 Headings become `ab` with the type header, lists become `list` and `item`, and tables become
 `table`, `row` and `cell`. Inline elements become `hi`, `ref`, `code`, `del` and `graphic`. An
@@ -39,34 +39,36 @@ _CONTAINERS = {
     "blockquote": "quote",
 }
 _WITHIN = {"item": "list", "row": "table", "cell": "row"}
-"""Element → the element that must contain it."""
+"""Maps an element to the element that must contain it."""
 _LINES = frozenset(
     {*_INLINE, "a", "span", "font", "abbr", "small", "label", "q", "mark", "time", "img", "br", "wbr", "bdi"}
 )
 _IN_LINES = frozenset({"hi", "ref", "del", "code"})
 _SILENT = frozenset({"script", "style", "head", "title", "template"})
 _DEEPEST = 100
-"""Maximum nesting depth of containers, and of inline elements within a line. Deeper elements are
-left out, but their content is kept. XML nested about 1,000 deep cannot be written, and many parsers
-cannot read it."""
+"""Maximum nesting depth of containers, and of inline elements within a line. Deeper elements lose
+their tags. XML that is nested about 1,000 levels deep cannot be written, and many parsers cannot
+read it."""
 
 
 class TeiSource(NamedTuple):
-    """The page properties that the header states; "" if not known."""
+    """The page's properties for the TEI header. "" means unknown."""
 
     title: str = ""
     url: str = ""
     author: str = ""
     date: str = ""
-    """The date as written in the page."""
+    """The date, unchanged from the page."""
     language: str = ""
     site: str = ""
     description: str = ""
 
 
 def to_tei(main_html: str, source: TeiSource) -> str:
-    """Return main HTML as a TEI document. Lists, tables, quotes and inline elements nested more
-    than 100 deep lose their tags, not their text. Never raises. Linear.
+    """Convert main HTML to a TEI document. Never raises. Linear.
+
+    Lists, tables, quotes and inline elements nested more than 100 levels deep lose their tags, not
+    their text.
 
     >>> "<p>one</p>" in to_tei("<div>one</div>", TeiSource("T"))
     True
@@ -115,20 +117,20 @@ def _xml(text: str) -> str:
 
 
 class _Writer(HTMLParser):
-    """Writes blocks into a TEI `div` as it reads HTML."""
+    """Reads HTML and writes its blocks to a TEI `div`."""
 
     def __init__(self, entry: ET.Element) -> None:
         super().__init__()
         self._containers = [entry]
         self._lines: list[tuple[str, ET.Element]] = []
-        """The open paragraph and the open elements in it, each with the HTML element that opened
-        it."""
+        """The open paragraph and the open inline elements in it, each after the name of its HTML
+        element."""
         self._is_new_line = True
         self._preformatted = self._silent = 0
         self._left_out = Counter[str]()
-        """Number of open elements that were too deep, by name."""
+        """Number of open elements that were too deep, by HTML name."""
         self._pending: list[str] = []
-        """Text that is not in the document yet."""
+        """Pieces of text that are not yet in the document."""
 
     def close(self) -> None:
         """See HTMLParser."""
@@ -185,8 +187,8 @@ class _Writer(HTMLParser):
         if self._is_new_line and not self._preformatted:
             text = text.lstrip(" ")
         if text and not self._silent:
-            # The pieces of a text are joined before they are written, because appending each piece
-            # would copy the text before it.
+            # Collect the pieces of a text and join them later. Appending each piece would copy the
+            # text every time.
             if not self._pending:
                 self._line()
             self._pending.append(text)
@@ -215,8 +217,8 @@ class _Writer(HTMLParser):
     def _open(self, kind: str) -> None:
         container = _WITHIN.get(kind)
         if container:
-            # Items, rows and cells end each other; an item, row or cell without its container gets
-            # one.
+            # A new row ends the open cell and row, and a new cell or item ends the open one. If the
+            # container is missing, it is added.
             while self._containers[-1].tag in _WITHIN and self._containers[-1].tag != container:
                 inner = self._containers[-1].tag
                 if inner != kind and kind not in _inside(inner):
@@ -271,11 +273,11 @@ def _append(element: ET.Element, text: str) -> None:
 
 
 def _drop_empty(element: ET.Element) -> None:
-    """Remove empty elements, because TEI has no empty lists, tables or paragraphs. White space from
-    removed inline elements is kept."""
+    """Remove empty elements, because TEI does not allow empty lists, tables or paragraphs. White
+    space in removed inline elements is kept."""
     children: list[ET.Element] = []
     texts = [[element.text or ""]]
-    """Texts before the first kept child, and after each kept child."""
+    """The texts before the first kept child, and after each kept child."""
     for child in element:
         _drop_empty(child)
         if len(child) or (child.text or "").strip() or child.tag in ("lb", "graphic"):

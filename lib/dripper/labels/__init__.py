@@ -1,5 +1,5 @@
-"""Labels blocks as main content or not. :func:`load` returns a labeler by its name; a
-`LabelerEntry` adds a new one."""
+"""Labelers, which decide which blocks of a page are main content. :func:`load` returns a labeler by
+its name. To add a labeler, write a `LabelerEntry`."""
 
 from dripper.labels.base import (
     Closable,

@@ -1,8 +1,7 @@
-"""Aligns a text with the blocks of a page: finds which blocks an extracted or human-written text
-contains.
+"""Aligns a text with the blocks of a page, to find the blocks that the text contains.
 
-Used to turn human-written texts into training labels, and the output of another extractor into
-labels.
+The text is either written by a person, to get training labels, or the output of another extractor,
+to get labels.
 """
 
 from collections.abc import Sequence
@@ -15,25 +14,24 @@ from rapidfuzz.distance import LCSseq
 from dripper.labels.arrays import IntArray
 from dripper.labels.words import words_of
 
-# The bit matrix of the longest common subsequence takes one bit per pair of words: 1e9 pairs take
-# 125 MB. Pages with more pairs (3 of the 2,300 labelled ones) are matched by shingles alone, in
+# The longest common subsequence needs a matrix with one bit per pair of words, which is 125 MB for
+# 1e9 pairs. Pages with more pairs (3 of 2,300 labelled pages) are only matched by shingles, in
 # linear time.
 MAX_WORD_PAIRS = 1_000_000_000
-# One or two words in common with the text are chance ("the", "of"); three in a row are not.
+# One or two matching words may be chance ("the", "of"). Three in a row are not.
 MIN_RUN = 3
-# A block counts as matched out of order if more than this share of its 5-word shingles is in the
+# A block is matched out of order if more than this fraction of its 5-word shingles is in the
 # unmatched part of the text.
 SHINGLE_WORDS = 5
 MIN_SHINGLE_SHARE = 0.7
 
 
 def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return, for each block, the share (0 to 1) of its words that a text contains; shape
-    (n_blocks,).
+    """Return the fraction of each block's words that a text contains, 0 to 1, shape (n_blocks,).
 
-    The words of all blocks, in order, are matched by the longest common subsequence. Runs of fewer
-    than three words are dropped, unless the block itself is that short. Blocks that the text has
-    elsewhere are then matched by shingles. Blocks without words get 0.
+    The words of all blocks are matched in order, by the longest common subsequence. Runs of fewer
+    than three words are dropped, unless the whole block is that short. After that, blocks that are
+    elsewhere in the text are matched by shingles. Blocks without words get 0.
     """
     vocabulary: dict[str, int] = {}
     flat = _number_words([word for words in block_words for word in words], vocabulary)
@@ -55,8 +53,8 @@ def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]
 
 
 def labels_from_text(block_texts: Sequence[str], text: str) -> npt.NDArray[np.bool_]:
-    """Return which blocks are main if `text` is the main content: the blocks with at least half of
-    their words in `text`.
+    """Return which blocks are main if `text` is the main content. A block is main if at least half
+    of its words are in `text`.
 
     >>> labels_from_text(["Home About", "It rained all day.", "Share"], "It rained all day.")
     array([False,  True, False])
@@ -69,21 +67,21 @@ def _number_words(words: Sequence[str], vocabulary: dict[str, int]) -> IntArray:
 
 
 def _match_in_order(flat: IntArray, text: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return which words of each side belong to the longest common subsequence; no words if there
-    are too many pairs to compute it."""
+    """Return which words of the blocks and which words of the text belong to the longest common
+    subsequence. If there are too many pairs of words, return no words."""
     matched, used = np.zeros(len(flat), bool), np.zeros(len(text), bool)
     if len(flat) * len(text) <= MAX_WORD_PAIRS:
         for opcode in LCSseq.opcodes(flat.tolist(), text.tolist()):
             if opcode.tag == "equal":
                 matched[opcode.src_start : opcode.src_end] = True
-                # A stray match does not use up the text: otherwise the block that the surrounding
-                # shingles come from could not match them.
+                # A short match does not use up the text. Otherwise the block that the surrounding
+                # text comes from could not match by shingles.
                 used[opcode.dest_start : opcode.dest_end] = opcode.src_end - opcode.src_start >= MIN_RUN
     return matched, used
 
 
 def _measure_runs(flags: npt.NDArray[np.bool_]) -> IntArray:
-    """Return the length of the run of equal flags at each position."""
+    """Return, for each position, the length of the run of equal flags around it."""
     if not len(flags):
         return np.zeros(0, np.int64)
     lengths = np.diff(np.concatenate([[0], np.flatnonzero(np.diff(flags)) + 1, [len(flags)]]))
@@ -91,6 +89,6 @@ def _measure_runs(flags: npt.NDArray[np.bool_]) -> IntArray:
 
 
 def _list_shingles(ids: IntArray) -> list[tuple[int, ...]]:
-    """Return the 5-word shingles of a sequence."""
+    """List the 5-word shingles of a sequence."""
     listed: list[int] = ids.tolist()
     return [tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)]

@@ -1,4 +1,4 @@
-"""Array types, and a context manager that runs small matrix products on one thread."""
+"""Array types, and a context manager to run small matrix products on one thread."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ HashArray: TypeAlias = npt.NDArray[np.uint64]
 
 
 def stack_columns(columns: Sequence[npt.ArrayLike], n_rows: int) -> FloatArray:
-    """Return the columns as a matrix; a scalar is repeated for every row."""
+    """Stack columns into a matrix. A scalar is repeated in every row."""
     matrix = np.empty((n_rows, len(columns)))
     for number, column in enumerate(columns):
         matrix[:, number] = column
@@ -25,7 +25,7 @@ def stack_columns(columns: Sequence[npt.ArrayLike], n_rows: int) -> FloatArray:
 
 
 def find_blas() -> Sequence[LibController]:
-    """Return the BLAS libraries of this process."""
+    """Return the BLAS libraries that this process has loaded."""
     libraries: Sequence[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
     return libraries
 
@@ -44,9 +44,9 @@ def one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
 
 
 class _Limits:
-    """Counts the callers inside `one_thread`. The number of threads belongs to the process, not to
-    a caller: a second caller would read 1 while the first is inside, and would later restore that
-    1."""
+    """Counts the callers inside `one_thread`. The number of threads is a property of the process.
+    Without the count, a second caller would read 1 while the first is inside, and would later
+    restore this 1."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -71,6 +71,6 @@ class _Limits:
 
 
 _limits = _Limits()
-# A page process may be forked while another thread holds the lock. That thread does not exist in
-# the fork, so the lock would never be released.
+# A page process may be forked while another thread holds the lock. The fork does not have that
+# thread, so nothing would release the lock.
 os.register_at_fork(after_in_child=_limits.__init__)  # type: ignore[misc]

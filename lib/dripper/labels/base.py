@@ -1,6 +1,4 @@
-"""Declares the interface of labelers, which decide which blocks are main content, and computes the
-expected F1 of a choice of blocks.
-"""
+"""Defines the interface of labelers, which decide which blocks are main content."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,27 +15,29 @@ from dripper.labels.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The decision for one page; both arrays have shape (n_blocks,), in block order."""
+    """A labeler's decision for one page. Both arrays have shape (n_blocks,), in block order."""
 
     main: npt.NDArray[np.bool_]
-    """Whether each block is main, bool."""
+    """Whether each block is main."""
     probability: npt.NDArray[np.float32]
-    """Probability of `main`, float32; NaN if the labeler has none."""
+    """The probability that each block is main. NaN if the labeler does not compute any."""
     confidence: float = math.nan
-    """The F1 over words that the labeler expects of `main`, 0 to 1; NaN if it has no estimate."""
+    """The F1 over words that the labeler expects for `main`, 0 to 1. NaN if the labeler does not
+    estimate it."""
     passes: int = 0
-    """Forward passes of a language model over this page."""
+    """Number of forward passes of a language model over this page."""
     windows: int = 1
-    """Number of parts into which the page was cut to fit the labeler."""
+    """Number of parts into which the page was split to fit the labeler."""
     method: str = ""
-    """The labeler that gave these labels, if the labeler that was asked consists of several;
-    otherwise empty. Written to the column `method`."""
+    """The labeler that decided the page, if several are combined. Otherwise empty. Written to the
+    column `method`."""
     page_kind: str | None = None
-    """Article, forum, listing, product and so on; None if the labeler does not classify pages."""
+    """The kind of page: article, forum, listing, product and so on. None if the labeler does not
+    classify pages."""
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":
-        """Return labels without probabilities, for labelers that apply a rule.
+        """Make labels without probabilities, for labelers that apply a rule.
 
         >>> Labels.certain(np.array([True])).probability
         array([nan], dtype=float32)
@@ -48,38 +48,39 @@ class Labels:
 @dataclass(frozen=True, slots=True)
 class SimplifiedPage:
     """The input of a labeler that reads simplified HTML: a row of the table `blocks`, small enough
-    to send to a GPU."""
+    to send to a GPU machine."""
 
     simplified_html: str
     n_blocks: int
     draft: Labels | None = None
-    """Labels from a cheaper labeler, if one ran before. A decoder can start from these, and a
-    reader can weigh their probabilities."""
+    """Labels from a previous, cheaper labeler, if there is one. A decoder can start from these, and
+    the labeler `reader` can weigh their probabilities."""
 
     @classmethod
     def of(cls, page: Page, draft: Labels | None = None) -> "SimplifiedPage":
-        """Return the simplified form of a page."""
+        """Make the input from a page."""
         return cls(page.simplified_html, len(page.blocks), draft)
 
 
 class Labeler(Protocol):
-    """A labeler. Its `name` and `version` are written to every row that it decides."""
+    """A labeler. Every row that it labels contains its `name` and `version`."""
 
     name: str
     version: str
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` per page, in order; a page without blocks gets empty arrays."""
+        """Return one `Labels` per page, in order. For a page without blocks, the arrays are
+        empty."""
         ...
 
 
 @runtime_checkable
 class SimplifiedLabeler(Labeler, Protocol):
-    """A labeler that needs only the simplified HTML, so that it can run in its own stage."""
+    """A labeler that needs only simplified HTML. Such a labeler can run in its own stage."""
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` per page, in order, equal to the result of `label` for the whole
-        pages."""
+        """Return one `Labels` per page, in order. The result equals the result of `label` for the
+        whole pages."""
         ...
 
 
@@ -88,41 +89,41 @@ class ExplainingLabeler(Labeler, Protocol):
     """A labeler that can explain its decisions."""
 
     def reasons(self, page: Page) -> Mapping[str, npt.NDArray[np.float64]]:
-        """Return, by reason, the evidence that each block is main, in log odds, shape
-        (n_blocks,)."""
+        """Return the evidence that each block is main by reason, in log odds, shape (n_blocks,)."""
         ...
 
 
 @runtime_checkable
 class WarningLabeler(Protocol):
-    """A labeler that can discover while it labels that its settings are wrong."""
+    """A labeler that may notice wrong settings only while labelling."""
 
     @property
     def warnings(self) -> Mapping[str, str]:
-        """Return the warnings so far, by setting. Each is a sentence that includes a remedy."""
+        """Return the warnings so far, by setting. Each warning is a sentence with a remedy."""
         ...
 
 
 @runtime_checkable
 class Closable(Protocol):
-    """A labeler that holds resources, such as an engine's memory or connections."""
+    """A labeler with resources to release, such as an engine's memory or connections."""
 
     def close(self) -> None:
-        """Release the resources; the labeler cannot be used afterwards."""
+        """Release the resources. The labeler cannot be used after this."""
         ...
 
 
 class LabelerStoppedError(MachineError):
-    """The labeler cannot recover, perhaps because of one of its pages; a new instance may work."""
+    """The labeler cannot recover, perhaps because of one of the pages. A new instance may work."""
 
 
 def expected_f1(main: npt.NDArray[np.bool_], probability: FloatArray, words: IntArray) -> float:
-    """Return the expected F1 over words of a choice of blocks, 0 to 1; 0 if the page has no words.
+    """Return the expected F1 over words if these blocks are chosen, 0 to 1. Return 0 if the page
+    has no words.
 
-    The expectation is taken as the ratio of expectations.
+    Approximated by the ratio of expectations.
 
     Args:
-        main: (n_blocks,), the chosen blocks.
+        main: (n_blocks,), whether each block is chosen.
         probability: (n_blocks,), each block's probability of being main.
         words: (n_blocks,), the number of words of each block.
 

@@ -1,5 +1,5 @@
-"""Labels pages with a chain of labelers: each labeler gets the pages that the previous one is
-unsure of."""
+"""Labels pages with a chain of labelers. If a labeler is unsure of a page, the page goes to the
+next labeler."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,10 +13,11 @@ _INSTEAD = ":instead_of_"
 
 
 def chain_of(name: str) -> tuple[str, ...]:
-    """Return the labelers that `labeler.name` names, cheapest first. Raises SettingsError.
+    """Split the setting `labeler.name` into the names of labelers, cheapest first. Raises
+    SettingsError.
 
-    Commas after a colon belong to the labeler before the colon, which combines others and ends the
-    chain.
+    Commas after a colon separate the members of a labeler that combines others. Such a labeler is
+    always last.
 
     >>> chain_of("cpu,lm"), chain_of("cpu,vote:cpu,web2text")
     (('cpu', 'lm'), ('cpu', 'vote:cpu,web2text'))
@@ -30,14 +31,14 @@ def chain_of(name: str) -> tuple[str, ...]:
 
 
 def is_sure(labels: Labels, below: float) -> bool:
-    """Return whether a page keeps its labels instead of going to the next labeler of a chain. A
-    page without a confidence goes to the next labeler."""
+    """Return whether a page keeps its labels and does not go to the next labeler of a chain.
+    Without a confidence, the page goes to the next labeler."""
     return labels.confidence >= below
 
 
 def name_substitute(method: str, labeler: str) -> str:
-    """Return the `method` of labels that are used because `labeler`, the preferred one, gave no
-    labels.
+    """Return the `method` for labels that are used only because the preferred `labeler` returned
+    none.
 
     >>> name_substitute("cpu", "lm")
     'cpu:instead_of_lm'
@@ -47,23 +48,23 @@ def name_substitute(method: str, labeler: str) -> str:
 
 P = TypeVar("P", Page, SimplifiedPage)
 Ask = Callable[[Any, Sequence[tuple[P, Labels | None]]], list[Labels]]
-"""Asks a labeler to label pages, each given with its labels from the previous labelers."""
+"""A function that passes pages to a labeler, each with its labels from the previous labelers."""
 
 
 class ChainLabeler:
-    """Uses the labels of the first labeler that is sure of the page, or else of the last labeler
-    that marks any block."""
+    """A chain of labelers. A page gets the labels of the first labeler that is sure of it, or else
+    of the last labeler that marks any block."""
 
     def __init__(self, labelers: Sequence[Labeler], below: float) -> None:
-        """below: a page with a lower confidence goes to the next labeler."""
+        """below: a page with a lower confidence than this goes to the next labeler."""
         self.name = ",".join(labeler.name for labeler in labelers)
         self.version = ",".join([*(labeler.version for labeler in labelers), f"below={below:g}"])
         self._labelers = tuple(labelers)
         self._below = below
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` per page, with its `method`. Raises PageError if no labeler could
-        label one of the pages."""
+        """Return one `Labels` per page, with `method` set. Raises PageError if there is a page that
+        no labeler could label."""
         return self._label(pages, _ask_for_pages)
 
     def close(self) -> None:
@@ -87,7 +88,7 @@ class ChainLabeler:
 
 
 class SimplifiedChainLabeler(ChainLabeler):
-    """A chain of labelers that need only the simplified HTML."""
+    """A chain in which all labelers need only simplified HTML."""
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` per page, as `label` does."""
@@ -95,13 +96,14 @@ class SimplifiedChainLabeler(ChainLabeler):
 
 
 def make_chain(labelers: Sequence[Labeler], below: float) -> Labeler:
-    """Return the labelers as a single one. It can run in its own stage if each of them can."""
+    """Combine labelers into a single labeler. The result can run in its own stage if all of them
+    can."""
     is_simplified = all(isinstance(labeler, SimplifiedLabeler) for labeler in labelers)
     return (SimplifiedChainLabeler if is_simplified else ChainLabeler)(labelers, below)
 
 
 def _ask_for_pages(labeler: Labeler, pages: Sequence[tuple[Page, Labels | None]]) -> list[Labels]:
-    """Return labels for whole pages. A labeler that reads simplified HTML also gets the drafts."""
+    """Label whole pages. A labeler that reads simplified HTML also gets the previous labels."""
     if isinstance(labeler, SimplifiedLabeler) and any(draft is not None for _, draft in pages):
         return labeler.label_simplified([SimplifiedPage.of(page, draft) for page, draft in pages])
     return labeler.label([page for page, _ in pages])
@@ -114,7 +116,7 @@ def _ask_for_simplified(
 
 
 def _ask(ask: Ask[P], labeler: Labeler, pages: Sequence[tuple[P, Labels | None]]) -> list[Labels | PageError]:
-    """Return the labels of each page, or the error that explains why the page has no labels."""
+    """Return the labels of each page, or the error that explains why there are none."""
     if not pages:
         return []
     try:
@@ -122,15 +124,15 @@ def _ask(ask: Ask[P], labeler: Labeler, pages: Sequence[tuple[P, Labels | None]]
     except PageError as error:
         if error.code is not ErrorCode.LABELER_FAILED:
             raise
-        # One page may have caused the error, which does not name that page.
+        # A single page may have caused the error, and the error does not name the page.
         return [error] if len(pages) == 1 else [answer for page in pages for answer in _ask(ask, labeler, [page])]
 
 
 def _choose_better(before: Labels | None, answer: Labels | PageError, labeler: str) -> Labels | None:
-    """Return the labels of a page after the answer of `labeler`.
+    """Choose between a page's previous labels and the answer of `labeler`.
 
     Args:
-        before: The labels of the page before that answer.
+        before: The previous labels of the page, if any.
     """
     if isinstance(answer, Labels) and (before is None or answer.main.any()):
         return replace(answer, method=answer.method or labeler)

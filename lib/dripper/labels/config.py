@@ -1,9 +1,8 @@
-"""Reads settings from the defaults, then `conf/*.yml`, then `--set key=value`; each layer overrides
-the previous one. Also declares the flags that commands share.
+"""Reads settings from the defaults, then from `conf/*.yml`, then from `--set key=value`. Each layer
+overrides the previous one. Also defines the flags that commands share.
 
-A job's `main` loads the settings once, and passes each function the part that it needs. An unknown
-key is an error that names the nearest known key. `conf/base.yml` lists every key with its default
-(a test keeps the file up to date).
+A job's `main` loads the settings once, and passes only the needed part to each function.
+`conf/base.yml` lists every key with its default (a test keeps the file up to date).
 """
 
 import argparse
@@ -23,14 +22,14 @@ from dripper.settings import keys as section_keys
 
 
 def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = (), defaults: Iterable[str] = ()) -> Settings:
-    """Return the settings from `files` (YAML; later files win) and from `assignments`
-    (`section.key=value`), which override the files.
+    """Load the settings from YAML files and from assignments (`section.key=value`). Later files
+    override earlier ones, and assignments override files.
 
     Args:
-        defaults: Assignments that even the files override.
+        defaults: Assignments that the files override.
 
-    Raises SettingsError for a file that is missing or is not a YAML mapping, for an unknown key
-    (naming the nearest known one), and for a value of the wrong type or out of range.
+    Raises SettingsError if a file is missing or not a YAML mapping, if a key is unknown, or if a
+    value has the wrong type or is out of range.
 
     >>> load(assignments=["limits.page_cpu_seconds=5"]).limits.page_cpu_seconds
     5
@@ -44,7 +43,7 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = (), defa
 
 
 def from_values(values: Mapping[str, Any]) -> Settings:
-    """Return settings with the given values, by dotted key, and defaults for the rest. Raises
+    """Make settings from values by dotted key, with defaults for all other keys. Raises
     SettingsError.
 
     >>> from_values({"limits.page_cpu_seconds": 5}).limits.page_cpu_seconds
@@ -62,10 +61,9 @@ _OF_CHAIN = "escalate_below"
 def split_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
-    """Return the settings with a labeler's name and the options of its section filled in. Raises
-    SettingsError.
+    """Combine settings with a labeler's name and the options of its section. Raises SettingsError.
 
-    The option `escalate_below` belongs to a chain, not to a labeler: it sets
+    The option `escalate_below` belongs to a chain, not to a labeler, and sets
     `labeler.escalate_below`.
 
     >>> split_settings("cpu", {"profile": "paper"}, {"comments": "include"}).labels.cpu.comments
@@ -90,8 +88,7 @@ def split_settings(
             )
         options = dict(options)
         values[f"labeler.{_OF_CHAIN}"] = options.pop(_OF_CHAIN)
-    # A labeler that asks others has no section of its own: its options are the sections of its
-    # members.
+    # A labeler that combines others has no section. Its options are the sections of its members.
     asks_others = is_chain or find_entry(name).members
     section = "labels" if asks_others else f"labels.{name}"
     if asks_others and (plain := [key for key, value in options.items() if not isinstance(value, Mapping)]):
@@ -102,7 +99,7 @@ def split_settings(
 
 
 def keys() -> Iterator[str]:
-    """Yield every setting's dotted name in declaration order, followed by the settings of this
+    """Yield the dotted names of all settings in declaration order, and last the settings of this
     package's labelers."""
     yield from section_keys(Settings)
     for labeler in own_names():
@@ -144,7 +141,7 @@ def _parse_assignment(assignment: str) -> dict[str, Any]:
 
 
 def _nest(key: str, value: Any) -> dict[str, Any]:
-    free = "spark.properties."  # the rest of such a key is a property name, including its dots
+    free = "spark.properties."  # the rest is a property name, including its dots
     *sections, last = [*free.split(".")[:2], key.removeprefix(free)] if key.startswith(free) else key.split(".")
     nested: dict[str, Any] = {last: value}
     for section in reversed(sections):
@@ -161,7 +158,7 @@ def _merge(into: dict[str, Any], new: Mapping[str, Any]) -> None:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add --conf and --set."""
+    """Add the flags --conf and --set."""
     parser.add_argument("--conf", action="append", default=[], metavar="FILE", help="settings as YAML; later files win")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="assignments", help="one setting"
@@ -169,7 +166,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
-    """Return the settings from files, then --set, then the flags that are short for a setting.
+    """Load the settings from files, then from --set, then from flags that set a single setting.
     Raises SettingsError."""
     assignments = [f"{key}={value}" for key, value in flags.items() if value is not None]
     files = [local_place("--conf", file) for file in arguments.conf]
@@ -177,7 +174,7 @@ def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> 
 
 
 def positive(text: str) -> int:
-    """Return `text` as an integer above 0, for argparse."""
+    """Parse a positive integer, for argparse."""
     try:
         number = int(text)
     except ValueError:

@@ -1,5 +1,5 @@
-"""Runs a labeler that has an engine: recovers from failures, makes batches, and sets environment
-variables. Independent of Spark."""
+"""Runs a labeler with an engine: forms batches, recovers from failures, and sets environment
+variables. Does not depend on Spark."""
 
 import contextlib
 import gc
@@ -39,13 +39,13 @@ _DETAIL_CHARACTERS = 500
 
 
 class EngineError(Exception):
-    """The engine fails on every page, even after a restart. Its stage ends instead of failing all
-    remaining pages."""
+    """The engine fails on every page, even after a restart. This error ends the stage. Otherwise
+    all remaining pages would fail."""
 
 
 def load_labeler(settings: Settings) -> SimplifiedLabeler:
-    """Return the labeler that the settings name. Raises SettingsError if the labeler reads more
-    than simplified HTML."""
+    """Load the labeler named in the settings. Raises SettingsError if simplified HTML is not enough
+    for it."""
     labeler = load_from_settings(settings.labeler, settings.labels)
     if not isinstance(labeler, SimplifiedLabeler):
         raise SettingsError(
@@ -58,27 +58,26 @@ def load_labeler(settings: Settings) -> SimplifiedLabeler:
 def check_labeler(settings: Settings, loader: Loader) -> None:
     """Raise SettingsError before a run if the labeler cannot run staged.
 
-    A labeler that needs GPUs is not loaded: it may be installed only on the GPU machines.
+    Labelers that need GPUs are not checked, because they may be installed only on the GPU machines.
     """
     if not any(find_entry(name).gpus for name in chain_of(settings.labeler.name)):
         loader(settings)
 
 
 class Engine:
-    """Wraps a labeler, and recovers from failures of a batch, a page or the engine."""
+    """Wraps a labeler, and recovers if a batch, a page or the engine fails."""
 
     def __init__(self, load: Callable[[], SimplifiedLabeler]) -> None:
         self._load = load
         self.labeler = load()
 
     def label(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
-        """Return the labels of each page, or the reason why the page has no labels.
+        """Return the labels of each page, or the reason why there are none.
 
-        A batch that fails is retried in halves, down to single pages. If a single page fails, and a
-        test page fails too, the engine is restarted, and the page is tried once more. Raises
-        EngineError if the restart does not help. Re-raises a UsageError of the labeler, because a
-        person has to change something and no page is at fault. LabelerStoppedError is not
-        re-raised, because a page may have caused it.
+        If a batch fails, its halves are tried separately, down to single pages. If a single page
+        and a test page both fail, the engine is restarted, and the page is tried once more. Raises
+        EngineError if the restart does not help. A UsageError of the labeler is raised again,
+        because no page is at fault, except for LabelerStoppedError, which a page may have caused.
         """
         problem = ""
         for _ in range(2):
@@ -101,7 +100,7 @@ class Engine:
 
     @property
     def warnings(self) -> Mapping[str, str]:
-        """Return the labeler's warnings, by setting."""
+        """Return the labeler's warnings by setting."""
         return self.labeler.warnings if isinstance(self.labeler, WarningLabeler) else {}
 
     def _attempt(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
@@ -122,7 +121,7 @@ class Engine:
 
     def _start_anew(self, problem: str) -> None:
         name = self.labeler.name
-        # The old engine must free its GPU memory before the new engine allocates its own.
+        # The old engine must free its GPU memory before the new engine allocates memory.
         with contextlib.suppress(Exception):
             if isinstance(self.labeler, Closable):
                 self.labeler.close()
@@ -134,16 +133,16 @@ class Engine:
 
 
 def environment(settings: Settings, threads: int | None = None) -> dict[str, str]:
-    """Return the environment variables for an engine's process. Set them before the engine's
-    packages are imported.
+    """Return the environment variables for an engine's process. They must be set before the
+    engine's packages are imported.
 
-    These are the variables from the labeler's entry, and the number of threads. Spark sets
-    OMP_NUM_THREADS to a task's cores, one by default, but an engine on a CPU needs its share of the
-    machine. Threads sleep while they wait, because threads that spin (OpenMP's default) take cores
-    from Spark and from each other.
+    These are the variables in the labeler's entry, and two OpenMP variables. Spark sets
+    OMP_NUM_THREADS to a task's cores, by default 1, but an engine on a CPU can use more.
+    OMP_WAIT_POLICY makes waiting threads sleep. By default they spin, and take cores from Spark and
+    from each other.
 
     Args:
-        threads: Threads per engine; None: an equal share of the machine's cores.
+        threads: Threads per engine. If None, the engines share the machine's cores equally.
     """
     names = chain_of(settings.labeler.name)
     variables = {key: value for name in names for key, value in find_entry(name).environment.items()}
@@ -152,11 +151,11 @@ def environment(settings: Settings, threads: int | None = None) -> dict[str, str
 
 
 BATCH_PAGES = 256
-"""Maximum number of pages in a batch; a batch that fails is retried in halves."""
+"""Maximum number of pages in a batch."""
 BATCH_TOKENS = 1_000_000
 """Maximum number of tokens in a batch, unless a single page has more."""
 
 
 def groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows in batches of at most BATCH_PAGES pages and about BATCH_TOKENS tokens."""
+    """Group rows into batches of at most BATCH_PAGES pages and about BATCH_TOKENS tokens."""
     return pack(rows, lambda row: row["tokens"] or 0, BATCH_TOKENS, BATCH_PAGES)

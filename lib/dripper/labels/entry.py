@@ -1,4 +1,5 @@
-"""Declares `LabelerEntry`: the facts about a labeler that the program needs before it loads it."""
+"""Defines `LabelerEntry`, the information about a labeler that is needed before the labeler is
+loaded."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from dripper.places import local_place
 from dripper.settings import Section
 
 CountTokens = Callable[[str], int]
-"""A function from a page's simplified HTML to its number of tokens."""
+"""A function that counts the tokens of a page's simplified HTML."""
 
 
 _THERE = "on those it runs on"
@@ -24,20 +25,20 @@ DEFAULT_FALLBACK: FallbackName = "trafilatura"
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The way a run uses a labeler, passed to the labeler's check."""
+    """The way in which a run uses a labeler. Passed to the labeler's `check`."""
 
     profile: str
-    """The rules by which the run splits pages."""
+    """The profile with which the run splits pages."""
     stages: Collection[str] = ()
-    """The stages that a staged run will execute; empty if one pass does everything."""
+    """The stages that a staged run will execute. Empty if the run is not staged."""
     is_local: bool = False
     """Whether the stages run on this machine."""
 
 
 def local_folder(model: str) -> Path:
-    """Return the path in a setting that names a folder; `~` is the home folder. A value that cannot
-    be a path is returned unchanged, so that the caller reports a missing folder under the setting's
-    name."""
+    """Convert a setting with a folder to a path, in which `~` is the home folder. A value that is
+    not a local path is not changed, so that the caller can report a missing folder and name the
+    setting."""
     if ":/" in model and not model.startswith("dbfs:/"):
         return Path(model)
     try:
@@ -47,15 +48,15 @@ def local_folder(model: str) -> Path:
 
 
 def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
-    """Return a warning for each package that labelling imports but this machine lacks.
+    """Return a warning for each package that labelling needs and this machine lacks.
 
     Args:
         use: How the run uses the labeler.
-        extra: The extra of this project that installs the packages.
+        extra: This project's extra that installs the packages.
         packages: The names of the packages.
 
     Raises:
-        MachineError: If pages are labelled on this machine and a package is missing.
+        MachineError: If a package is missing and pages are labelled on this machine.
     """
     if use.stages and "label" not in use.stages:
         return []
@@ -71,42 +72,41 @@ def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LabelerEntry:
-    """A labeler's entry in the registry. Creating an entry loads nothing: put slow imports into its
-    functions."""
+    """A labeler's entry in the registry. Creating an entry must not load anything, so put slow
+    imports inside its functions."""
 
     name: str
     load: Callable[[Any], Labeler]
-    """Returns a labeler with the given settings, ready to use. Raises SettingsError or
-    MachineError."""
+    """Loads a labeler with the given settings. Raises SettingsError or MachineError."""
     settings: type[Section] = Section
-    """The class of the section `labels.<name>`."""
+    """The class of the settings section `labels.<name>`."""
     staged: bool = False
-    """Whether the labeler runs in its own stage by default. It must then be a
+    """Whether the labeler runs in its own stage by default. If so, it must be a
     `SimplifiedLabeler`."""
     gpus: bool = False
-    """Whether the labeler runs on GPU machines. It is then loaded only there, not on the driver."""
+    """Whether the labeler runs on GPU machines. If so, the driver never loads it."""
     count_tokens: Callable[[Any], CountTokens | None] = lambda _: None
-    """Returns a token counter for the given settings; None: tokens are estimated from the
-    length."""
+    """Returns a token counter for the given settings. If it returns None, tokens are estimated from
+    the length."""
     fallback: FallbackName = DEFAULT_FALLBACK
-    """The fallback that the setting labeler.fallback=auto selects."""
+    """The fallback for labeler.fallback=auto."""
     check: Callable[[Any, Use], Sequence[str]] = lambda *_: ()
-    """Called with the settings and the use before a run. Raises SettingsError if the labeler cannot
-    run with them, or returns warnings."""
+    """Called before a run with the labeler's settings and the `Use`. Returns warnings, or raises
+    SettingsError if the labeler cannot run like this."""
     reads_profile: Callable[[Any], str | None] = lambda _: None
-    """Returns the profile that the checkpoint in the given settings reads; None if it reads any
-    profile, or if its profile is not known on this machine. The stage `label` refuses blocks of
-    another profile."""
+    """Returns the profile that the checkpoint in the given settings was trained on, or None if any
+    profile works or the profile is not known on this machine. The stage `label` raises
+    SettingsError for blocks of another profile."""
     tells_confidence: bool = False
-    """Whether the labels have a `confidence`. In a chain, another labeler can then follow for the
-    unsure pages."""
+    """Whether the labels have a `confidence`. Only such a labeler can be followed by another one in
+    a chain."""
     needs_draft: bool = False
-    """Whether the labeler needs the probabilities of a previous labeler. It can then be neither
+    """Whether the labeler needs the probabilities of a previous labeler. If so, it can run neither
     alone nor first in a chain."""
     escalate_below: float = 0.7
-    """The default of labeler.escalate_below in a chain that ends with this labeler."""
+    """The default for labeler.escalate_below in a chain that ends with this labeler."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables that the process needs before the labeler's packages are imported."""
+    """Environment variables to set before the labeler's packages are imported."""
     members: tuple[str, ...] = ()
-    """The labelers that this one asks. If there are any, `load` and `check` get each member's
-    section by its name, and `settings` is not used."""
+    """Names of the labelers that this labeler combines. If there are any, `load` and `check` get a
+    dict of their sections, and `settings` is not used."""

@@ -1,5 +1,5 @@
-"""Labels a page if its labeler finds no main content, so that no page is lost. Also defines the
-labelers without a model, `all` and `trafilatura`.
+"""Labels pages in which the labeler finds no main content, so that no page is lost. Also defines
+the labelers `all` and `trafilatura`, which have no model.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ class AllLabeler:
 
 
 class TrafilaturaLabeler:
-    """Runs Trafilatura (https://trafilatura.readthedocs.io, default settings) and marks the blocks
-    that it extracts."""
+    """Marks the blocks that Trafilatura extracts (https://trafilatura.readthedocs.io). Uses
+    Trafilatura's default settings."""
 
     name = "trafilatura"
 
@@ -40,17 +40,17 @@ class TrafilaturaLabeler:
             self.version = version("trafilatura")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Mark the blocks that contain Trafilatura's text; no block is main if it extracts
-        nothing."""
+        """Mark the blocks that contain Trafilatura's text. If Trafilatura extracts nothing, no
+        block is main."""
         return [Labels.certain(label_by_trafilatura(page, page.mapping_html)) for page in pages]
 
 
 def label_by_trafilatura(page: Page, html: str) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Return which blocks of a page Trafilatura extracts from `html`, shape (n_blocks,).
 
-    A block is main if at least half of its words occur, in order, in Trafilatura's text.
+    A block is main if at least half of its words are in Trafilatura's text (see `align`).
     """
-    # Slow to import, and needed only if a page falls back.
+    # These imports are slow, and only needed if a page falls back.
     with needed("the labeler, or the fallback, trafilatura", "trafilatura"):
         from trafilatura import extract
 
@@ -65,27 +65,28 @@ TRAFILATURA = LabelerEntry(name="trafilatura", load=lambda _: TrafilaturaLabeler
 
 
 class Fallback(StrEnum):
-    """The setting for the first fallback to try. The column `method` names the fallback that was
+    """The setting for the first fallback to try. The column `method` contains the fallback that was
     used, as "fallback:<value>"."""
 
     CPU = "cpu"
-    """Labels of `cpu`; the whole body if `cpu` finds nothing either."""
+    """The blocks that `cpu` marks, or every block if `cpu` marks none."""
     TRAFILATURA = "trafilatura"
-    """The blocks that Trafilatura extracts; the whole body if it extracts nothing either."""
+    """The blocks that Trafilatura extracts, or every block if Trafilatura extracts nothing."""
     BODY = "body"
     """Every block."""
     EMPTY = "empty"
-    """No block: the page's row says that nothing was found."""
+    """No block. The page's row states that nothing was found."""
 
 
 def fall_back(page: Page, html: str, fallback: Fallback, second: Labeler | None = None) -> tuple[Labels, str]:
-    """Return labels for a page without main blocks, and the `method` that gave them.
+    """Label a page for which the labeler marked no block. Return the labels and their `method`.
 
-    A page without blocks always gets "fallback:empty".
+    For a page without blocks, the method is always "fallback:empty".
 
     Args:
-        html: The decoded page as served: Trafilatura also reads parts that the mapping HTML lacks.
-        second: The labeler for Fallback.CPU.
+        html: The decoded original page. Trafilatura also reads parts of it that are not in mapping
+            HTML.
+        second: The labeler to use for Fallback.CPU.
 
     Raises:
         ValueError: If `second` is needed but missing.

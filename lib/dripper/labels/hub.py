@@ -1,4 +1,4 @@
-"""Recognises names of Hugging Face hub checkpoints, and fetches these checkpoints."""
+"""Recognises and downloads checkpoints on the Hugging Face hub."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,8 +8,8 @@ from dripper.errors import MachineError
 
 
 def is_hub_name(model: str) -> bool:
-    """Return whether a setting can be a hub name, `owner/model`. A folder with that path takes
-    precedence.
+    """Return whether a setting has the form of a hub name, `owner/model`. Callers prefer a folder
+    with this path.
 
     >>> is_hub_name("feyninc/pulpie-orange-small"), is_hub_name("./model"), is_hub_name("s3://b/m")
     (True, False, False)
@@ -18,21 +18,21 @@ def is_hub_name(model: str) -> bool:
 
 
 def fetch_snapshot(setting: str, model: str, patterns: Sequence[str], hub: Any) -> Path:
-    """Return the folder with a hub checkpoint's files, after fetching the files if they are not in
-    the cache.
+    """Return the folder with a hub checkpoint's files. Files that are not in the cache are
+    downloaded.
 
     Args:
-        setting: The setting that names the checkpoint.
+        setting: The setting with the checkpoint's name, for messages.
         model: The checkpoint's name.
-        patterns: Patterns of the files to fetch.
+        patterns: Patterns of the files to download.
         hub: The module huggingface_hub.
 
     Raises:
-        MachineError: If the checkpoint cannot be fetched.
+        MachineError: If the checkpoint cannot be downloaded.
     """
     try:
         return Path(hub.snapshot_download(model, allow_patterns=list(patterns)))
-    except Exception as error:  # The hub raises many errors; all mean the same to a user.
+    except Exception as error:  # The hub raises many kinds of errors. For a user, all mean the same.
         raise MachineError(
             f"{setting}={model} is not a folder here and cannot be fetched from the hub "
             f"({type(error).__name__}). Fetch it where there is a network, and set {setting} to its folder"

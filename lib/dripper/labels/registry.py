@@ -1,5 +1,4 @@
-"""Finds labelers by name: this package's own, and labelers that other packages register as entry
-points."""
+"""Finds labelers by name. Other packages can register labelers as entry points."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -24,25 +23,26 @@ LABELERS: Doors[LabelerEntry] = Doors(
     },
     "dripper_labelers.entries:LABELERS",
 )
-"""Each name points to a LabelerEntry of that name."""
+"""All labelers by name. Each entry must be a `LabelerEntry` of the same name."""
 COMPOSITES: Doors[Callable[[str], LabelerEntry]] = Doors(
     "kind of labeler", "dripper.composite_labelers", {}, "dripper_labelers.entries:COMPOSITES"
 )
-"""Maps each kind in names `kind:members` to a function that makes an entry from such a name."""
+"""Maps each kind, in names `kind:members`, to a function that makes an entry from the whole
+name."""
 
 
 def load(name: str, **options: Any) -> Labeler:
-    """Return the labeler of that name, ready to use: its weights are already loaded.
+    """Load a labeler by name, including its weights.
 
     Args:
-        options: The settings of the section `labels.<name>`, for instance `load("lm", model="…",
-            decoder="fsm")`. A labeler that asks others accepts the sections of its members, as in
-            `load("vote:cpu,trafilatura", cpu={"title": "include"})`. A chain (`cpu,trafilatura`)
-            accepts the sections of its labelers, and `escalate_below`.
+        options: The settings of the section `labels.<name>`, for example `load("lm", model="…",
+            decoder="fsm")`. For a labeler that combines others, the options are the sections of its
+            members, as in `load("vote:cpu,trafilatura", cpu={"title": "include"})`. For a chain
+            (`cpu,trafilatura`), the options are the sections of its labelers, and `escalate_below`.
 
     Raises:
-        SettingsError: For an unknown name or option. The message names the nearest one.
-        MachineError: If the labeler's weights or packages are not available.
+        SettingsError: If a name or option is unknown. The message suggests the nearest known one.
+        MachineError: If the labeler's weights or packages are missing.
     """
     if len(chain_of(name)) > 1:
         below = {key: options.pop(key) for key in ("escalate_below",) if key in options}
@@ -53,19 +53,19 @@ def load(name: str, **options: Any) -> Labeler:
 
 
 def names() -> list[str]:
-    """Return the names of all labelers, this package's first."""
+    """Return the names of all labelers. This package's labelers come first."""
     return list(LABELERS)
 
 
 def own_names() -> list[str]:
-    """Return the names of this distribution's labelers."""
+    """Return the names of the labelers in this distribution."""
     return list(LABELERS.own())
 
 
 @cache
 def find_entry(name: str) -> LabelerEntry:
-    """Return the entry of a labeler. Raises SettingsError for an unknown name, and MachineError if
-    the entry cannot be loaded.
+    """Return the entry of a labeler. Raises SettingsError if the name is unknown, and MachineError
+    if the entry cannot be loaded.
 
     >>> find_entry("lm").staged
     True
@@ -83,8 +83,8 @@ def find_entry(name: str) -> LabelerEntry:
 
 
 def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
-    """Return a labeler's settings section, with defaults for the options not given. For a labeler
-    that asks others, return each member's section by its name. Raises SettingsError."""
+    """Validate options as a labeler's settings section, and add defaults. For a labeler that
+    combines others, return a dict of its members' sections. Raises SettingsError."""
     if entry.members:
         unknown = sorted(set(options) - set(entry.members))
         if unknown:
@@ -98,23 +98,23 @@ def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
 
 
 def labeler_settings(name: str, labels: LabelsSettings) -> Any:
-    """Return one labeler's section, of the class that its entry declares."""
+    """Return the validated settings section of one labeler."""
     return check_options(find_entry(name), list_options(name, labels))
 
 
 def list_options(name: str, labels: LabelsSettings) -> dict[str, Any]:
-    """Return a labeler's settings as the options of :func:`load`: its own section, or its members'
-    sections."""
+    """Return a labeler's settings as options for :func:`load`. These are its own section or the
+    sections of its members."""
     members = find_entry(name).members
     return {member: list_options(member, labels) for member in members} if members else labels.options(name)
 
 
 def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
-    """Return the sections of all labelers in this package, and of every other labeler with given
-    settings. Raises SettingsError.
+    """Return the sections of this package's labelers, and of all other labelers in `labels`. Raises
+    SettingsError.
 
     Args:
-        labels: The given settings, by labeler.
+        labels: The settings from the user, by labeler.
     """
     labeler_names = dict.fromkeys((*own_names(), *labels))
     for name in labels:
@@ -126,8 +126,8 @@ def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
 
 
 def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
-    """Return the labeler that the settings name, or a chain as a single labeler. Raises the same
-    errors as :func:`load`."""
+    """Load the labeler or the chain of labelers in the settings. Raises the same errors as
+    :func:`load`."""
     names = chain_of(labeler.name)
     if len(names) == 1:
         return load(labeler.name, **list_options(labeler.name, labels))
@@ -136,7 +136,7 @@ def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labe
 
 
 def bound_of(labeler: LabelerSettings) -> float:
-    """Return the confidence below which the next labeler of a chain gets a page.
+    """Return the confidence below which a page goes to the next labeler of a chain.
 
     >>> bound_of(LabelerSettings(name="cpu,lm")), bound_of(LabelerSettings(name="cpu,reader"))
     (0.7, 0.85)
@@ -147,10 +147,10 @@ def bound_of(labeler: LabelerSettings) -> float:
 
 
 def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
-    """Raise SettingsError for an invalid chain.
+    """Raise SettingsError if the chain in the settings is invalid.
 
     Args:
-        is_batch: Whether pages are labelled a batch at a time, by one labeler and then by the next.
+        is_batch: Whether one labeler labels a whole batch of pages before the next labeler begins.
     """
     names = chain_of(labeler.name)
     if find_entry(names[0]).needs_draft:
@@ -171,8 +171,8 @@ def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
 
 
 def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Sequence[str]:
-    """Return the labelers' warnings before a run. Raises SettingsError if the run would use a
-    labeler in an unsupported way."""
+    """Check all labelers of a run before it begins, and return their warnings. Raises SettingsError
+    if a labeler does not support this use."""
     names = chain_of(labeler.name)
     first = split_into_stages(labeler)[0] if use.stages else labeler
     n_first = len(chain_of(first.name)) if first else 0
@@ -186,7 +186,7 @@ def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Seq
 
 
 def check_blocks(labeler: LabelerSettings, labels: LabelsSettings, profile: str) -> None:
-    """Raise SettingsError if the labeler's checkpoint reads blocks of another profile."""
+    """Raise SettingsError if a labeler's checkpoint needs blocks of another profile."""
     for name in chain_of(labeler.name):
         its_profile = find_entry(name).reads_profile(labeler_settings(name, labels))
         if its_profile is not None and its_profile != profile:
@@ -210,8 +210,8 @@ def runs_staged(labeler: LabelerSettings) -> bool:
 
 
 def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
-    """Split the labelers of a staged run into the labelers before the stage `label` (None if there
-    are none) and the labelers in it.
+    """Split the chain of a staged run into the labelers before the stage `label` (None if there are
+    none) and the labelers in this stage.
 
     >>> [stage.name for stage in split_into_stages(LabelerSettings(name="cpu,lm"))]
     ['cpu', 'lm']
@@ -226,10 +226,10 @@ def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None,
 
 
 def resolve_fallback(labeler: LabelerSettings) -> str:
-    """Return the setting `fallback`, with `auto` replaced by the labeler's own fallback.
+    """Return the setting `fallback`. If it is `auto`, return the labeler's own fallback.
 
-    A chain has the fallback of its first labeler. A labeler without an entry on this machine is
-    allowed, because the stage `extract` may read labels of a labeler that is installed only on the
+    For a chain, the first labeler decides. The labeler need not be installed on this machine,
+    because the stage `extract` may read labels from a labeler that is installed only on the
     machines of the stage `label`.
 
     >>> resolve_fallback(LabelerSettings(name="lm"))

@@ -1,5 +1,5 @@
-"""Streams pages to an engine. A thread makes requests ahead, so that pages are tokenized while the
-engine works. Requests are grouped by their number of tokens."""
+"""Streams pages to an engine. A thread prepares requests in advance, so that pages are tokenized
+while the engine works. Requests are grouped up to a number of tokens."""
 
 import sys
 from collections import deque
@@ -12,9 +12,9 @@ _END: Any = object()
 
 
 def ahead(items: Iterable[T], most: int) -> Iterator[T]:
-    """Yield the items in order, while a thread makes up to `most` of them in advance.
+    """Yield items in order, while a thread computes up to `most` of them in advance.
 
-    If making an item raises an error, that error is raised in place of the item. The thread ends
+    If computing an item raises an error, the error is raised in place of the item. The thread ends
     after the last item, or when the iterator is closed.
 
     >>> list(ahead(range(4), 2))
@@ -31,11 +31,11 @@ def ahead(items: Iterable[T], most: int) -> Iterator[T]:
 
 
 def pack(items: Iterable[T], size: Callable[[T], int], budget: int, most: int = sys.maxsize) -> Iterator[list[T]]:
-    """Yield the items in packs, in order. Items are read only as needed.
+    """Group items into packs, in order. Items are read only as needed.
 
     Args:
-        size: Returns an item's number of tokens, or of another unit of the budget.
-        budget: Maximum number of tokens in a pack; a longer item gets its own pack.
+        size: Returns the size of an item, in the unit of `budget`, such as tokens.
+        budget: Maximum total size of a pack. A larger item gets its own pack.
         most: Maximum number of items in a pack.
 
     >>> list(pack(["aa", "bbb", "cccccccc", "d"], len, 6))

@@ -1,5 +1,5 @@
-"""Chooses the device for PyTorch models, limits the threads of forked processes, and measures
-memory. Importing this module does not import PyTorch."""
+"""Chooses the device for PyTorch models, limits threads in forked processes, and measures memory.
+Importing this module does not import PyTorch."""
 
 import os
 import resource
@@ -9,27 +9,27 @@ from typing import Literal
 from dripper.errors import MachineError
 
 Device = Literal["auto", "cpu", "cuda"]
-"""auto: a GPU if there is one."""
+"""`auto` selects a GPU if there is one."""
 
 
 @cache
 def limit_children_to_one_thread() -> None:
-    """Limit PyTorch to one thread in processes forked from now on: a child lacks its parent's
-    thread pool, and would wait for the pool forever."""
+    """Limit PyTorch to one thread in processes that are forked after this call. A child lacks its
+    parent's thread pool, and would wait for the pool forever."""
     import torch
 
     os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def choose_device(device: str = "auto", setting: str = "") -> str:
-    """Return `cuda` or `cpu`.
+    """Choose between `cuda` and `cpu`.
 
     Args:
         device: `cuda`, `cpu` or `auto`.
         setting: The name of the setting, for messages.
 
     Raises:
-        MachineError: If `cuda` is asked for but there is no GPU.
+        MachineError: If `device` is `cuda` and there is no GPU.
     """
     import torch
 
@@ -44,8 +44,8 @@ def choose_device(device: str = "auto", setting: str = "") -> str:
 
 
 def peak_memory(device: str) -> int:
-    """Return this process's peak memory so far, in bytes: of PyTorch's tensors on a GPU, otherwise
-    of main memory."""
+    """Return this process's peak memory so far, in bytes. On a GPU, this is the memory of PyTorch's
+    tensors, otherwise main memory."""
     import torch
 
     if device == "cuda":

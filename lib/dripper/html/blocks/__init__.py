@@ -1,2 +1,2 @@
-"""Holds the steps that all profiles share: finding where blocks begin and end, writing simplified
-and mapping HTML, and pruning (Dripper paper 3.2, A.10)."""
+"""The steps that all profiles share: splitting a page into blocks, writing simplified HTML and
+mapping HTML, and pruning (Dripper paper 3.2, A.10)."""

@@ -1,5 +1,5 @@
-"""Finds headings among the blocks of a page, and the blocks that each heading announces: all blocks
-up to the next heading of the same or a higher level."""
+"""Finds the headings of a page and the blocks that each heading announces. These are all blocks up
+to the next heading of the same or a higher level."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -10,40 +10,40 @@ from dripper.html.tree.elements import HEADINGS, words
 from dripper.html.tree.tree import Tree
 
 _MOST_INSIDE = 50
-"""Maximum number of elements in a heading that are examined."""
+"""Maximum number of elements inside a heading to check."""
 _MOST_AROUND = 5
-"""Maximum number of elements between a heading and the link around it."""
+"""Maximum number of elements, from a heading upwards, to check for a link."""
 _HEADS, _CONTROLS = words("div header hgroup span"), words("a button")
 _MOST_CONTROLS = 2
-"""Maximum number of control blocks after a heading in one element; the heading does not announce
-them."""
+"""Maximum number of controls beside a heading. The heading does not announce controls."""
 _LONGEST_CONTROL = 24
-"""Maximum number of characters in a control."""
+"""Maximum length of a control in characters."""
 _MOST_WRAPPERS = 32
-"""Maximum number of elements around a heading that are searched for other blocks."""
+"""Maximum number of ancestors of a heading to search for other blocks."""
 
 
 class Heading(NamedTuple):
-    """A heading. Positions are block indexes."""
+    """A heading. All positions are indexes of blocks."""
 
     first: int
     end: int
-    """One after the heading's last block."""
+    """The index after the heading's last block."""
     after: int
-    """The first block that it announces, after controls such as "edit" beside the heading."""
+    """The first block that the heading announces, after controls such as "edit" beside the
+    heading."""
     level: int
     last: int
-    """One after the last block that it announces. The blocks end before the next heading of the
-    same or a higher level, and within the nearest element around the heading that has other
-    blocks."""
+    """The index after the last block that the heading announces. This block is before the next
+    heading of the same or a higher level, and inside the nearest element around the heading that
+    contains other blocks."""
     following: int
     """The first block of the next heading of the same or a higher level, in any element."""
     is_link: bool
-    """Whether it is a link, as titles in a list are."""
+    """Whether the heading is a link, like the titles in a list of articles."""
 
 
 def find_headings(tree: Tree, blocks: Sequence[Block]) -> list[Heading]:
-    """Return the headings of a page in document order."""
+    """Find the headings of a page, in document order."""
     inside = {
         element: heading
         for heading in tree.named(HEADINGS)
@@ -73,8 +73,9 @@ def find_headings(tree: Tree, blocks: Sequence[Block]) -> list[Heading]:
 def _find_announced(
     tree: Tree, blocks: Sequence[Block], firsts: list[int], element: int, first: int, end: int
 ) -> tuple[int, int]:
-    """Return the first block that a heading announces, and one after the last. They are in the
-    nearest element around the heading that has blocks other than the heading and controls."""
+    """Return the first block that a heading announces, and the index after the last. The search
+    ends at the nearest element around the heading that has blocks other than the heading and its
+    controls."""
     around = element
     for _ in range(_MOST_WRAPPERS):
         if (around := tree.parents[around]) < 0:

@@ -1,5 +1,5 @@
-"""Holds a page split into blocks (`Page`), and cuts main HTML from it: the main blocks, their
-ancestors, and empty cells that keep the other cells of a row in their columns.
+"""Defines `Page`, a page that is split into blocks, and writes main HTML: the main blocks, their
+ancestors, and empty table cells that keep columns aligned.
 """
 
 import re
@@ -24,22 +24,22 @@ _NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 class UnknownItemError(ValueError):
-    """A main id is not among the page's ids."""
+    """A main id is not an id of the page."""
 
 
 class Cut(NamedTuple):
-    """The kept parts of a page."""
+    """The parts of a page's main HTML."""
 
     parts: list[str]
-    """Texts and tags, alternating, as in `Tree.parts`."""
+    """Alternating texts and tags, as in `Tree.parts`."""
     posts: dict[int, int]
     """The index in `parts` of the `<hr>` before each post, by the id of the post's first block.
-    Main HTML has no such `<hr>`."""
+    These `<hr>` are not part of main HTML."""
 
 
 def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
-    """Return the main HTML for mapping HTML of the profiles `dripper` and `paper`; see
-    `dripper.html.prune`."""
+    """Write main HTML from mapping HTML of the profiles `dripper` and `paper` (see
+    `dripper.html.prune`)."""
     tree = scan(mapping_html, HTML_VOID)
     marked = [tag for tag in tree.names if " _item_id=" in tag]
     ids = {tag: int(match.group(1)) for tag in marked if (match := _ITEM_ID.search(tag))}
@@ -65,11 +65,11 @@ def cut_blocks(
     picture: str | None = None,
     posts: Collection[int] = (),
 ) -> Cut:
-    """Return the parts of the main HTML that `prune` returns, cut from the tree in memory.
+    """Return the same main HTML as `prune`, as parts, directly from the page's tree.
 
     Args:
-        picture: The address of the image that the page declares as its own.
-        posts: The ids of the blocks that begin posts.
+        picture: The URL of the image that the page declares as its own.
+        posts: The ids of the first blocks of posts.
     """
     ids = {int(item_id) for item_id in main_ids}
     slices = {
@@ -90,7 +90,7 @@ def cut_blocks(
 
 
 def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
-    """Return the slices of the main ids in document order."""
+    """Return the slices of the main ids in document order. Raises UnknownItemError."""
     ids = {int(item_id) for item_id in main_ids}
     if foreign := sorted(ids - slices.keys()):
         raise UnknownItemError(f"main ids {foreign[:5]} are not among the page's ids 1..{n_blocks}")
@@ -98,8 +98,8 @@ def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int)
 
 
 def _cut(tree: Tree, slices: list[Slice]) -> Cut:
-    """Return the slices inside their ancestors. Each ancestor opens and closes once, so the time is
-    linear in the size of the kept parts."""
+    """Write the slices with their ancestors. Each ancestor opens once, so the time is linear in the
+    output's size."""
     cutter = _Cutter(tree, _find_kept_cells(tree, slices))
     for part in slices:
         cutter.go_to(part.owner, part)
@@ -112,7 +112,7 @@ def _cut(tree: Tree, slices: list[Slice]) -> Cut:
 
 
 def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
-    """Return the kept cells of each row that has kept content."""
+    """Return the cells with kept content by row, as indexes of start tags."""
     rows: dict[int, set[int]] = {}
     ancestors: set[int] = set()
     for part in slices:
@@ -128,8 +128,7 @@ def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
 
 
 def count_items(tree: Tree, element: int) -> dict[int, int]:
-    """Return the number of each item of an `ol`, as a browser counts, or {} if the list counts
-    backwards."""
+    """Number the items of an `ol` as a browser does. Return {} if the list counts backwards."""
     if " reversed" in tree.start_tag(element):
         return {}
     number = _parse_number(attribute(tree.start_tag(element), "start"), 1) - 1
@@ -144,7 +143,7 @@ def _parse_number(text: str | None, otherwise: int) -> int:
 
 
 class _Cutter:
-    """Writes slices and the tags around them, in document order."""
+    """Writes slices and the tags of their ancestors, in document order."""
 
     def __init__(self, tree: Tree, rows: dict[int, set[int]]) -> None:
         self.tree = tree
@@ -153,24 +152,25 @@ class _Cutter:
         self.numbers: dict[int, dict[int, int]] = {}
         self.last_number: dict[int, int] = {}
         self.out: list[str] = [""]
-        """Texts and tags, alternating; the last one is a text."""
+        """Alternating texts and tags. The last part is a text."""
         self.posts: dict[int, int] = {}
         self.open: list[int] = []
         self.line: int | None = None
-        """The part that was written last, if text may continue its line."""
+        """The last part that was written, if more text can continue the same line."""
         self.is_broken = False
-        """Whether an element was left out since the last text of that line."""
+        """Whether a line break must replace content left out since the last text."""
         self.has_blank = False
-        """Whether text, perhaps only a space, was left out since the last text."""
+        """Whether text or white space was left out since the last text."""
         self.n_left_out = 0
-        """Number of `br` left out since the last text."""
+        """Number of `br` that were left out since the last text."""
         self.ends_in_break = False
         """Whether a `br` follows the last text."""
         self.in_line: int | None = None
-        """The last part of the previous slice, if a browser shows the slice's end within a line."""
+        """The last part of the previous slice, if this part is shown inside a line."""
 
     def go_to(self, owner: int, part: Slice | None) -> None:
-        """Close and open elements until `owner` is the innermost open one (-1: none)."""
+        """Close and open elements until `owner` is the innermost open element. If `owner` is -1,
+        close all."""
         tree, open_elements = self.tree, self.open
         while open_elements and not open_elements[-1] <= owner <= tree.lasts[open_elements[-1]]:
             element = open_elements.pop()
@@ -198,8 +198,8 @@ class _Cutter:
         self.out += tag, ""
 
     def fill_row(self, row: int, before: int) -> None:
-        """Write empty cells for the row's cells that begin before part `before` and have no main
-        content, because each takes up a column. The row has several kept cells."""
+        """Write an empty cell for each cell of the row that begins before part `before` and has no
+        main content. Only for rows with several kept cells."""
         tree, child = self.tree, self.next_child[row]
         while child <= tree.lasts[row] and tree.opens[child] < before:
             if tree.tags[child] in CELLS and tree.opens[child] not in self.rows[row]:
@@ -209,7 +209,7 @@ class _Cutter:
         self.next_child[row] = child
 
     def pass_tag(self, element: int, part: int) -> None:
-        """Note that an element's tag was written: an inline element continues a line."""
+        """Record that an element's tag was written. An inline element continues the line."""
         if self.line is not None and self.tree.tags[element] in INLINE:
             self.pass_gap(self.line, part)
             self.line = part
@@ -219,8 +219,9 @@ class _Cutter:
                 self.in_line = None
 
     def add(self, part: Slice) -> None:
-        """Write a slice. A line break replaces the content left out between a run and the text
-        before it; two replace content with several line breaks, which begin a paragraph."""
+        """Write a slice. A line break replaces content that is left out between a run and the text
+        before the run. Two replace content with several line breaks, because these begin a
+        paragraph."""
         if part.is_run and self.line is not None:
             self.pass_gap(self.line, part.first)
             n_written = int(self.ends_in_break)
@@ -245,16 +246,16 @@ class _Cutter:
         self.in_line = part.last if self.is_in_line(part, part.last) and not self.ends_in_break else None
 
     def is_in_line(self, part: Slice, edge: int) -> bool:
-        """Return whether a browser shows one edge of a slice within a line."""
+        """Return whether a browser shows this edge of a slice inside a line."""
         return part.is_run or self.tree.names.get(self.tree.parts[edge]) not in LINE_BREAKING
 
     def part_from(self, before: int, part: Slice, opened: set[str]) -> None:
-        """Write the separator between a slice and the previous slice on the same line, if the
-        content between them is left out: a line break if that content has one, a space if it has
-        text. For runs that continue a line, `pass_gap` does this.
+        """Separate a slice from the previous slice on the same line if content between them was
+        left out, with a line break if that content has one, or a space if it has text. For runs
+        that continue a line, `pass_gap` does this.
 
         Args:
-            opened: Names of the elements that are opened before the slice.
+            opened: Names of the elements to open before the slice.
         """
         goes_on = part.is_run and self.line is not None and opened <= INLINE
         if goes_on or not self.is_in_line(part, part.first) or not opened.isdisjoint(LINE_BREAKING):
@@ -266,8 +267,8 @@ class _Cutter:
             self.out[-1] += " "
 
     def start_item(self, element: int) -> str:
-        """Return the start tag of an `li`; an item of an `ol` keeps its number if items before it
-        are left out."""
+        """Return the start tag of an `li`. If previous items of an `ol` are left out, `value` keeps
+        its number."""
         tree, tag = self.tree, self.tree.start_tag(element)
         owner = tree.parents[element]
         if owner < 0 or tree.tags[owner] != "ol":
@@ -283,10 +284,10 @@ class _Cutter:
         return tag if follows or " value" in tag else f'{tag[:-1]} value="{number}">'
 
     def pass_gap(self, before: int, after: int) -> None:
-        """Note the content left out between two parts: whether it has text, whether a line break
-        has to replace it, and its number of `br` if it has no text."""
+        """Record the content left out between two parts: whether it has text, whether a line break
+        must replace it, and its number of `br` if it has no text."""
         parts = self.tree.parts
-        # Other runs are wrapped in mapping HTML, but not in the page.
+        # Mapping HTML has WRAPPERs around other runs.
         names = [
             name for tag in parts[before + 1 + before % 2 : after : 2] if (name := self.tree.names[tag]) != WRAPPER
         ]
@@ -298,7 +299,7 @@ class _Cutter:
             self.n_left_out = 0 if has_text else self.n_left_out + names.count("br")
 
     def is_break(self, part: int) -> bool:
-        """Return whether a part, or the tag before an empty part, is a line break."""
+        """Return whether a part is a `br`. For an empty text, check the tag before the text."""
         parts = self.tree.parts
         return self.tree.names.get(parts[part] or parts[part - 1]) == "br"
 
@@ -308,72 +309,73 @@ __all__ = ["Block", "Page"]
 
 @dataclass(slots=True)
 class Page:
-    """One page, split into blocks. All sequences are in document order. Picklable.
+    """A page that is split into blocks. All sequences are in document order. Picklable.
 
-    Simplified HTML, mapping HTML and headings are made once, on first use.
+    Simplified HTML, mapping HTML and headings are computed on first use and cached.
     """
 
     elements: Tree
-    """The page's tree: tags, parents, attributes (see `Tree`)."""
+    """The page's tree, with tags, parents and attributes (see `Tree`)."""
     blocks: Sequence[Block]
-    """N blocks, which refer to the tree."""
+    """The blocks. They store positions in `elements`."""
     title: str = ""
-    """The text of `<title>`, else of `og:title`, else empty."""
+    """The text of `<title>`, or else of `og:title`, or else ""."""
     profile: str = "dripper"
-    """The set of rules that made the blocks."""
+    """The name of the profile that split the page."""
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
     _headings: Sequence[Heading] | None = field(default=None, repr=False, compare=False)
     hints: Hints = field(default_factory=Hints, repr=False)
-    """The page's invisible statements about itself; empty in the profiles `mineru-…`."""
+    """Hints for labelers, from the page's invisible data. Empty in the profiles `mineru-…`."""
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
-    """Number of text characters in each block that the model sees, outside and inside tables."""
+    """Maximum number of characters that the model sees of each block, outside and inside tables."""
     metadata: Metadata | None = field(default=None, repr=False)
-    """The page's declarations about itself; None for a page that was split from a tree."""
+    """The page's metadata. None for a page that was split from a tree."""
     hidden_characters: int = field(default=0, repr=False, compare=False)
-    """Number of hidden characters that were left out; 0 for a page that was split from a tree."""
+    """Number of characters that were left out as hidden. 0 for a page that was split from a
+    tree."""
 
     @property
     def item_ids(self) -> range:
-        """1..N."""
+        """The ids of the blocks, from 1 to N."""
         return range(1, len(self.blocks) + 1)
 
     @property
     def simplified_html(self) -> str:
-        """The page as a language model reads it: one element per block, each with an `_item_id`."""
+        """The page as a language model reads it. Each block is one element with an `_item_id`."""
         if self._simplified is None:
             self._simplified = simplify(self.elements, self.blocks, *self.cutoffs)
         return self._simplified
 
     @property
     def mapping_html(self) -> str:
-        """The whole page with the same ids, from which the main HTML is cut."""
+        """The whole page with the same ids. `dripper.html.prune` writes main HTML from it."""
         if self._mapping is None:
             self._mapping = write_mapping(self.elements, self.blocks)
         return self._mapping
 
     @property
     def headings(self) -> Sequence[Heading]:
-        """The headings with the blocks that they announce."""
+        """The headings, each with the blocks that it announces."""
         if self._headings is None:
             self._headings = find_headings(self.elements, self.blocks)
         return self._headings
 
     def prune(self, main_ids: Collection[int], with_media: bool = False) -> str:
-        """Return the page's main HTML. Without media, the result equals
+        """Write the page's main HTML. Without media, the result equals
         `dripper.html.prune(self.mapping_html, main_ids, self.profile)`.
 
         Args:
-            with_media: Whether to keep images among main blocks too, with their captions (see
+            with_media: Whether to keep images among main blocks with their captions (see
                 `media.place`), and the image that the metadata declare as the page's own.
         """
         return "".join(self.cut(main_ids, with_media).parts)
 
     def cut(self, main_ids: Collection[int], with_media: bool = False, posts: Collection[int] = ()) -> Cut:
-        """Return the parts of `prune(main_ids, with_media)`, with the positions of posts.
+        """Return the parts of the main HTML that `prune` would return, and the positions of posts.
 
         Args:
-            posts: The ids of the blocks that begin posts.
+            posts: The ids of the first blocks of posts.
         """
         picture = self.metadata.image if self.metadata is not None else None
         return cut_blocks(self.elements, self.blocks, main_ids, with_media=with_media, picture=picture, posts=posts)

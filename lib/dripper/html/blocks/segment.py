@@ -1,11 +1,11 @@
-"""Splits a page into blocks and numbers them, by the MinerU-HTML 1.1 block rules (Dripper paper 3.2
-step 3, A.10). All profiles share these rules, apart from `columns_decide`; only `mineru-1.0`
-classifies elements by rules of its own.
+"""Splits a page into numbered blocks with the block rules of MinerU-HTML 1.1 (Dripper paper 3.2
+step 3, A.10). All profiles share these rules, except for `columns_decide`. Only `mineru-1.0` has
+its own rules for classifying elements.
 
-An element is a *block* unless its name is in INLINE. A cell is a block only in a layout table, and
-a list item only in a layout list. Each block without a block inside becomes one paragraph, and so
-does a whole data table or plain list. The texts and inline elements between paragraphs, up to the
-next block or `br`, become a *run*.
+An element is a *block* unless its name is in INLINE. But cells are blocks only in layout tables,
+and list items only in layout lists. A block without blocks inside becomes a paragraph. So does a
+whole data table or plain list. Texts and inline elements between paragraphs, up to the next block
+or `br`, form a *run*.
 """
 
 from bisect import bisect_left
@@ -25,40 +25,39 @@ _COLUMNS = frozenset({"col", "colgroup"})
 
 
 class Paragraph(NamedTuple):
-    """A block before it is numbered: the parts `first`..`last` of the tree."""
+    """A block without a number: `tree.parts[first : last + 1]`."""
 
     element: int
-    """The block itself, or for a run (`is_run`) the element that contains the run."""
+    """The element of the block. For a run, the element that contains the run."""
     first: int
     last: int
     is_run: bool
 
 
 Span = tuple[int, int, int, bool]
-"""A `Paragraph` as a plain tuple: a page has hundreds, and plain tuples are made ten times as
-fast."""
+"""A `Paragraph` as a plain tuple, which is ten times as fast to create. A page has hundreds."""
 
 
 class Kinds(NamedTuple):
-    """The elements of each kind under the block rules, as flags by element number."""
+    """The elements of each kind. `block` and `splits` are flags by element number."""
 
     block: bytearray
-    """Elements that end a line by themselves."""
+    """Elements that are blocks."""
     splits: bytearray
-    """Elements with a block inside."""
+    """Elements with blocks inside."""
     whole: frozenset[int]
-    """Data tables, which are never split."""
+    """Data tables. They are never split."""
 
 
 def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Span], list[int]]:
-    """Return the paragraphs of the page in the order in which they end, and the elements that were
-    split.
+    """Split the page into paragraphs. Return these in the order in which they end, and the elements
+    that were split.
 
     Linear in the number of elements and parts.
 
     Args:
-        texts: Like `tree.parts`, but texts may be changed and removed elements blanked.
-        removed: Flags by element; removed elements are treated as absent.
+        texts: `tree.parts`, perhaps with changed texts and blanked elements.
+        removed: Flags by element. Removed elements are ignored.
     """
     paragraphs, entered = _walk(tree, texts, removed, kinds)
     body = tree.tags.index("body") if "body" in tree.tags else -1
@@ -66,7 +65,7 @@ def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> t
 
 
 def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Span], list[int]]:
-    """Walk over the elements once, and into each element that is split."""
+    """Walk through the elements once, descending only into elements that are split."""
     if loops.IN_C:
         return loops.loops_c.walk(texts, tree.tags, tree.opens, tree.closes, tree.lasts, removed, *kinds)
     paragraphs = list[Span]()
@@ -108,8 +107,8 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
 
 
 def _walk_without_body(tree: Tree, texts: list[str], paragraph: Span) -> Span:
-    """Return the block of the only element in a run of the body (or in a body without blocks) if
-    all other text there is blank; otherwise return the run.
+    """If a run of the body consists of a single element and blank text, return this element as a
+    block. Otherwise return the run. A body without blocks is treated like a run.
     """
     element, first, last, is_run = paragraph
     first, last = (first, last) if is_run else (first + 1, last - 1)
@@ -123,15 +122,14 @@ def _walk_without_body(tree: Tree, texts: list[str], paragraph: Span) -> Span:
 def classify(
     tree: Tree, texts: list[str], removed: bytearray, columns_decide: bool, in_line: Set[int] = frozenset()
 ) -> Kinds:
-    """Decide for every element, from the last to the first, whether it is a block and whether it
-    has a block inside.
+    """Decide for every element whether it is a block and whether it has blocks inside.
 
     Args:
-        columns_decide: Whether every table with `col` is a data table, whatever its content, as in
-            MinerU-HTML 1.1. If not, a table with `col` and with another table or a form inside is a
-            layout table: themes of the 2000s used `col` for the column widths of a whole page,
-            which then became a single block.
-        in_line: Elements that do not end a line, whatever their names.
+        columns_decide: Whether every table with `col` is a data table, as in MinerU-HTML 1.1. If
+            False, a table with `col` is still a layout table if another table or a form is inside.
+            Themes of the 2000s used `col` to set the column widths of a whole page, and the whole
+            page became a single block.
+        in_line: Elements that are not blocks, regardless of their names.
     """
     tags, parents = tree.tags, tree.parents
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
@@ -162,10 +160,11 @@ def classify(
 def _find_tables(
     tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool, in_line: Set[int]
 ) -> frozenset[int]:
-    """Return the data tables, and mark the cells of all other (layout) tables as blocks."""
+    """Return the data tables. The cells of all other tables, the layout tables, are marked as
+    blocks."""
     tables = [element for element in tree.find("table") if not removed[element]]
     data, layout, cells = set[int](), set[int](), list[int]()
-    # Tables with `col`, and tables around another table or a form.
+    # Tables with `col`, and tables with another table or a form inside.
     with_columns, with_frames = set[int](), set[int]()
     nearest = [-1] * len(tree)
     inside = (range(table, tree.lasts[table] + 1) for table in tree.outermost(tables))
@@ -199,8 +198,8 @@ def _find_tables(
 
 
 def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:
-    """Return a list's own items at any depth, not the items of lists inside it: `li` for `ul` and
-    `ol`, `dt` and `dd` for `dl`."""
+    """Return a list's items at any depth, without the items of nested lists. Items are `li` in `ul`
+    and `ol`, and `dt` and `dd` in `dl`."""
     tags, items = tree.tags, LIST_ITEMS[tree.tags[element]]
     lists = ("dl",) if tags[element] == "dl" else ("ul", "ol")
     own_items, inner = [], element + 1
@@ -215,8 +214,8 @@ def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:
 
 
 def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:
-    """Return whether a list contains only items without a block inside; such a list is one
-    paragraph."""
+    """Return whether a list contains only items, and no item has blocks inside. Such a list becomes
+    one paragraph."""
     item_tags, has_items = LIST_ITEMS[tree.tags[element]], False
     if texts[tree.opens[element] + 1].strip():
         return False
@@ -235,8 +234,8 @@ def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: b
 def _break_up(
     items: list[int], element: int, parents: list[int], block: bytearray, splits: bytearray, quiet: set[int]
 ) -> None:
-    """Mark the items of a layout list as blocks, and the elements between the items and the list as
-    having blocks inside."""
+    """Mark the items of a layout list as blocks, and the list and the elements in between as having
+    blocks inside."""
     for item in items:
         block[item] = 1
         ancestor = parents[item]
@@ -248,8 +247,8 @@ def _break_up(
 
 
 def number(tree: Tree, texts: list[str], paragraphs: Iterable[Span], *, check: bool = True) -> list[Block]:
-    """Return the paragraphs that show something (text that is not blank, or an image with an
-    address) as blocks 1..N.
+    """Number the paragraphs that show something as blocks 1 to N. A paragraph shows something if it
+    has text that is not blank or an image with a URL.
 
     Args:
         texts: `tree.parts`, perhaps with changed texts and blanked elements.

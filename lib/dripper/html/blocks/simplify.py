@@ -1,9 +1,9 @@
-"""Writes the two forms of a page: simplified HTML for language models (Dripper paper 3.2, A.10; cut
-as in MinerU-HTML 1.1) and mapping HTML, the page with an `_item_id` on every block.
+"""Writes simplified HTML, the input of language models (Dripper paper 3.2, A.10), and mapping HTML,
+the whole page with an `_item_id` on every block.
 
-In simplified HTML, the elements of a block keep only `class` and `id` (images also `src` and
-`alt`). Lists are shortened to their first and last item, texts are cut after 500 characters, and
-white space is collapsed.
+In simplified HTML, elements keep only their `class` and `id`, and images also `src` and `alt`. As
+in MinerU-HTML 1.1, lists are shortened to their first and last item, texts are truncated after 500
+characters, and white space is collapsed.
 """
 
 import re
@@ -19,31 +19,31 @@ HEAD = '<html><head><meta charset="utf-8"></head><body>'
 TAIL = "</body></html>"
 
 CUTOFF = 500
-"""Number of characters of a block's text that the model sees (MinerU-HTML 1.1)."""
+"""Maximum number of characters that the model sees of a block's text (MinerU-HTML 1.1)."""
 TABLE_CUTOFF = 8000
-"""The cutoff for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a
-2 MB block."""
+"""The cutoff for text in tables. MinerU-HTML has none, so a table of 100,000 cells would be a block
+of 2 MB."""
 
 ELLIPSIS = "<span>...</span>"
 _ODD_SPACES = re.compile(r"\s{2,}|[^\S ]")
 _KEPT_SPACE = re.compile("\0([0-9a-f]+);")
 """An escape for white space in attributes, which is kept. White space is collapsed in the whole
-markup at once, so white space in tags that would change is escaped first."""
+markup at once, so attributes are escaped before."""
 _QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
 _IMAGE_KEYS = tuple((key, f' {key}="') for key in ("src", "alt", "class", "id"))
 _KEYS = _IMAGE_KEYS[2:]
 _OPAQUE = frozenset({"math", "table"})
-"""Elements inside which the block's cutoff does not apply (MinerU-HTML 1.1)."""
+"""The block's cutoff does not apply inside these elements (MinerU-HTML 1.1)."""
 
 
 def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int) -> str:
-    """Return a page's simplified HTML, `<html>…</html>`. Each block is one child of `body`, with
+    """Write a page's simplified HTML, `<html>…</html>`. Each block is a child of `body`, with
     `_item_id` as its last attribute.
 
     Args:
         cutoff: Maximum number of text characters in each block.
-        table_cutoff: Maximum number of text characters inside each block's tables and formulas, to
-            which `cutoff` does not apply.
+        table_cutoff: Maximum number of text characters in the tables and formulas of each block.
+            `cutoff` does not apply to them.
     """
     parts = tree.parts.copy()
     shorten_lists(tree, parts, [(element, first, last) for _, _, element, _, first, last in blocks])
@@ -56,8 +56,8 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
 
 
 class Around(NamedTuple):
-    """The markup around a block: a start tag, which gets the id, an end tag, and the markup between
-    these tags and the block."""
+    """Markup around a block. `start` and `end` are the tags of an element, and `start` gets the id.
+    `opening` and `closing` are the markup between these tags and the block."""
 
     start: str
     opening: str
@@ -75,15 +75,16 @@ def write_simplified(
     blocks: Iterable[Block],
     surround: "Callable[[Block], Around | None] | None" = None,
 ) -> str:
-    """Return the simplified markup of the blocks, with short tags and collapsed white space.
-    `parts` are the tree's parts after all cuts, so that no tag that is cut is shortened first: in a
-    list of 10,000 items, that would be nine out of ten tags.
+    """Write the simplified markup of the blocks, with short tags and collapsed white space.
+
+    `parts` are the tree's parts after lists and texts have been shortened. So no time is spent on
+    tags that are left out: nine out of ten in a list of 10,000 items.
 
     Args:
-        surround: Returns the markup around a block. None means the block's own tags or, for a run,
-            the tags of the element that contains the run.
+        surround: Returns the markup around a block. If None, this is the block's own tags or, for a
+            run, the tags of the element that contains the run.
     """
-    # Texts and tags, alternating, as in `parts`.
+    # Alternating texts and tags, as in `parts`.
     out, starts = [""], list[int]()
     for block in blocks:
         _, _, element, is_run, first, last = block
@@ -94,7 +95,7 @@ def write_simplified(
             out.append("")
             continue
         if around is None:
-            # A body inside the body would dissolve; MinerU-HTML 1.1 loses such runs.
+            # A parser drops a body inside the body, so MinerU-HTML 1.1 loses such runs.
             is_body = tree.tags[element] == "body"
             start, end = tree.parts[tree.opens[element]], tree.parts[tree.closes[element]]
             around = _DIV if is_body else Around(start, "", "", end)
@@ -109,10 +110,10 @@ def write_simplified(
 
 
 class ShortTags(dict[str, str]):
-    """The short form of each tag, made on first use, because only half of a page's tags are in
+    """Maps tags to their short form, on first use, because only half of a page's tags are in
     blocks.
 
-    names: the element name of each tag. clean: applied to a tag before it is shortened.
+    names: the element name of each tag. clean: a function to apply to each tag before shortening.
     """
 
     def __init__(self, names: Mapping[str, str], clean: Callable[[str], str] = str) -> None:
@@ -129,13 +130,13 @@ class ShortTags(dict[str, str]):
 
 
 def add_id(tag: str, item_id: int) -> str:
-    """Return a start tag with `_item_id` as its last attribute."""
+    """Add `_item_id` to a start tag as its last attribute."""
     return f'{tag[:-1]} _item_id="{item_id}">'
 
 
 def shorten_tag(name: str, tag: str) -> str:
-    """Return a tag with only the attributes that the model sees. Values are stripped; empty values
-    and `data:` images are left out.
+    """Reduce a tag to the attributes that the model sees. Values are stripped. Empty values and
+    `data:` images are left out.
 
     >>> shorten_tag("a", '<a href="/x" id=" i " class="">')
     '<a id="i">'
@@ -158,9 +159,8 @@ def shorten_tag(name: str, tag: str) -> str:
 
 
 def _shorten_odd_tag(name: str, tag: str) -> str:
-    """Return the short form of a tag that has quotes in attribute names, or single quotes around
-    values."""
-    # If a name is repeated, the first value counts.
+    """Shorten a tag that has quotes in attribute names or single quotes around values."""
+    # If a name is repeated, the first value wins.
     values = dict(reversed(_QUOTED.findall(tag)))
     short = "<" + name
     for key, marker in _IMAGE_KEYS if name == "img" else _KEYS:
@@ -172,12 +172,12 @@ def _shorten_odd_tag(name: str, tag: str) -> str:
 
 
 def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, int]]) -> None:
-    """Shorten, in `parts`, the lists inside blocks: `ul` and `ol` keep their first and last item,
-    `dl` keeps its first and last term.
+    """Shorten the lists inside blocks, in place in `parts`. `ul` and `ol` keep their first and last
+    item, and `dl` keeps its first and last term.
 
     Args:
-        spans: (element, first, last) of each block; a run inside a list is shortened like a list,
-            whatever its elements are.
+        spans: (element, first, last) of each block. A run inside a list is shortened like a list,
+            even if its elements are not items.
     """
     lists = tree.named(LISTS)
     firsts = [first for _, first, _ in spans] if lists else []
@@ -204,12 +204,12 @@ def _shorten(tree: Tree, parts: list[str], element: int, kids: list[int]) -> Non
 
 
 def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, table_cutoff: float) -> None:
-    """Cut the text of the block `parts[first : last + 1]` after `cutoff` characters, in place.
-    Elements that are open at the cut are still closed.
+    """Truncate the text of the block `parts[first : last + 1]` after `cutoff` characters, in place.
+    The end tags of open elements are kept.
 
-    The count includes all texts outside tables and formulas. Inside, it includes the texts that
-    follow an element: MinerU-HTML 1.1 counts these too, but cuts only outside. Texts inside tables
-    and formulas also have their own count, up to `table_cutoff`.
+    `cutoff` applies to all texts outside tables and formulas, and `table_cutoff` to all texts
+    inside. As in MinerU-HTML 1.1, a text inside that follows an element also counts towards
+    `cutoff`, but is never truncated because of `cutoff`.
     """
     used = used_inside = depth = 0
     for index in range(first, last + 1):
@@ -249,10 +249,10 @@ def _measure_depth_change(tree: Tree, index: int) -> int:
 
 
 def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: bool = False) -> None:
-    """Empty the parts after the cut at index `cut`, except the end tags of elements that are open
-    there.
+    """Empty the parts after index `cut`, at which the text was truncated. The end tags of open
+    elements are kept.
 
-    shells: whether the cut is in an element's own text, before its children; the children are then
+    shells: whether the text was truncated before the element's children. If so, the children are
     kept without their texts.
     """
     level = depth = 0
@@ -275,14 +275,13 @@ def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: b
 
 
 WRAPPER = "cc-alg-uc-text"
-"""The element put around a run (a block that is not an element itself); the name is from
-MinerU-HTML.
+"""Name of the element around a run in mapping HTML, from MinerU-HTML.
 """
 
 
 def write_mapping(tree: Tree, blocks: Sequence[Block]) -> str:
-    """Return the page's markup with the item ids, each on the element of a block or on a WRAPPER
-    around a run."""
+    """Write the page's markup with the item ids. Each id is on the element of a block or on a
+    WRAPPER around a run."""
     parts = tree.parts.copy()
     for item_id, _, _, is_run, first, last in blocks:
         if is_run:

@@ -1,1 +1,2 @@
-"""Profiles: sets of rules that split a page into blocks, and cut it to its main blocks."""
+"""Profiles. Each is a set of rules for splitting a page into blocks and for writing its main
+HTML."""

@@ -1,9 +1,9 @@
-"""Profile `dripper`: parses a page into a `Tree` as a browser does, keeps everything visible, and
-finds the real addresses of lazy-loaded images. Profile `paper` adds rules of its own.
+"""Profile `dripper`, the default. It parses a page as a browser does, keeps everything visible, and
+finds the real URLs of lazy-loaded images. Profile `paper` reuses this code with additional rules.
 
-All visible text is kept: every text in the body except in `script`, `style`, `template`, `title`,
-comments and hidden elements (see `tree.visibility`). `noscript` counts as visible, because many
-forums have their posts only there. Shadow roots that the page declares are attached.
+Visible text is all text in the body, except in `script`, `style`, `template`, `title`, comments and
+hidden elements (see `tree.visibility`). `noscript` counts as visible, because many forums have
+their posts only there. Declarative shadow roots are attached.
 """
 
 import re
@@ -32,16 +32,15 @@ from dripper.html.units.lines import find_in_line, is_printed, join_formulas, jo
 
 _NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed iframe noframes xmp plaintext")
 _UNSEEN = ", ".join(sorted(_NEVER_SEEN))
-"""A selector for invisible elements that are read first (see `read_head`), and for elements with
-content that is serialised unescaped and so would not scan. The cost of this one query is its length
-times the page's. All other invisible elements are found by their start tags (`tree.visibility`)."""
+"""CSS selector of the invisible elements that `read_head` reads, and of elements with content that
+is serialised without escapes. `scan` cannot read such content. Other invisible elements are found
+by their start tags (`tree.visibility`), because a query costs its length times the page's."""
 
 _RAW_NAMES = "|".join(RAW_TEXT).encode()
 _RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
 _RAW_END = re.compile(rb"</(%s)(?=[\s/>])" % _RAW_NAMES, re.IGNORECASE)
 _TAIL = 300
-"""Number of bytes at the end of a page that are searched for an end tag: many pages end with a
-script."""
+"""Number of bytes at the end of a page to search for an end tag. Many pages end with a script."""
 
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
@@ -49,7 +48,7 @@ _WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
 
 
 def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
-    """Return the elements that are removed before the page is scanned, in document order."""
+    """Return the elements to remove before the page is scanned, in document order."""
     return document.css(_UNSEEN)
 
 
@@ -57,14 +56,14 @@ FindUnseen = Callable[[LexborHTMLParser], list[LexborNode]]
 
 
 def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Page:
-    """Return a page with the tree of its visible elements, but without blocks. Linear (see
-    `tree.parser`).
+    """Parse a page into a tree of its visible elements, without splitting it into blocks yet.
+    Linear time (see `tree.parser`).
 
     Args:
-        html: The page as UTF-8; NULs in texts are dropped.
+        html: The page as UTF-8. NULs in texts are dropped.
 
     Raises:
-        PageError(PARSE_FAILED): If parsing would take seconds.
+        PageError(PARSE_FAILED): If the page exceeds `reading.limits`.
     """
     refuse_costly(html, reading.limits)
     document = parse_document(html)
@@ -80,8 +79,7 @@ def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Pag
     head = read_head(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
     if frames is not None:
-        # A frameset has no body of its own; its alternative content is markup inside a raw text
-        # element.
+        # A frameset has no body. Its alternative content is markup inside a raw text element.
         document = parse_document(frames.text())
         title, unseen = title or read_title(document), profile.find_unseen(document)
     sheets = _read_sheets(unseen) if profile.keeps_units and not reading.keeps_hidden else []
@@ -90,8 +88,8 @@ def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Pag
     for _ in range(2):
         sight = Sight(sheets, keeps_hidden=reading.keeps_hidden) if profile.keeps_units else None
         tree = scan(markup, HTML_VOID, profile.read_tags, profile.hidden_share, has_blanks=True, sight=sight)
-        # Only distinct tags are searched: a search through the markup would take longer than all
-        # other steps here.
+        # Search only the distinct tags. Searching the whole markup would take longer than all other
+        # steps here.
         if WRAPPER not in tree.names.values() and not tree.values("_item_id"):
             break
         markup = _WRAPPER_TAG.sub(r"\1span", _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup))
@@ -102,8 +100,8 @@ def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Pag
 
 
 def _read_sheets(unseen: list[LexborNode]) -> list[str]:
-    """Return the page's own style sheets, except sheets for other media or for browsers without
-    scripts."""
+    """Return the page's own style sheets. Sheets for other media, and for browsers without scripts,
+    are left out."""
     sheets = list[str]()
     for node in unseen:
         if node.tag == "style" and (node.parent is None or node.parent.tag != "noscript"):
@@ -114,11 +112,11 @@ def _read_sheets(unseen: list[LexborNode]) -> list[str]:
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
-    """Return whether a raw text element may have swallowed the page's end. Such an element is the
-    last element or precedes a last table, or is in the head or a template (a template's content is
-    not among its children).
+    """Return whether a raw text element may have swallowed the end of the page. Such an element is
+    last or right before a last table, in the head, or in a template. A template's content is not
+    among its children.
 
-    This examines about ten nodes; `close_raw_text` reads the whole page.
+    Only about ten nodes are checked, while `close_raw_text` reads the whole page.
     """
     node = document.root
     while node is not None:
@@ -132,12 +130,11 @@ def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
 
 
 def close_raw_text(html: bytes) -> bytes:
-    """Return the page with an end tag added after each self-closing raw text element without one
-    (`<iframe …/>`).
+    """Add an end tag after each self-closing raw text element that has none, such as `<iframe …/>`.
 
-    This is XML syntax, and such pages were written or stored as XML. HTML has no self-closing tags,
-    so the element would swallow the rest of the page as its text, as on 12 of 60 pages in a set of
-    forums. If an end tag follows, the markup is left unchanged, as in browsers.
+    Such pages were written or stored as XML. HTML has no self-closing tags, so the element would
+    swallow the rest of the page as text. In a data set of forums, this happens on 12 of 60 pages.
+    If there is an end tag later, the element is left unchanged, because browsers use this end tag.
 
     >>> close_raw_text(b'<p>a<iframe src="x"/><p>b')
     b'<p>a<iframe src="x"/></iframe><p>b'
@@ -153,16 +150,16 @@ def close_raw_text(html: bytes) -> bytes:
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
-    """Return the image start tags that have a better address than their `src`, each rewritten to
-    use it."""
+    """Find the image start tags that have a better URL than their `src`, and rewrite them to use
+    this URL."""
     return {tag: StartTag(best) for tag in tags if tag[:5] == "<img " and (best := use_best_address(tag)) != tag}
 
 
 def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: bool) -> None:
-    """Remove the invisible elements. `xmp` becomes `pre`, and MathJax source (`<script
-    type="math/tex">`) becomes text.
+    """Remove the invisible elements, with two exceptions: `xmp` becomes `pre`, and MathJax source
+    (`<script type="math/tex">`) becomes text.
 
-    MathJax shows this source, which is nowhere else on the page.
+    MathJax shows its source as a formula, and the formula is nowhere else on the page.
     """
     for node in unseen:
         kind = (node.attributes.get("type") or "").lower() if node.tag == "script" else ""
@@ -172,7 +169,7 @@ def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: 
             source = node.text().strip()
             _replace(document, node, "span", f"\\[{source}\\]" if "mode=display" in kind else f"\\({source}\\)")
         elif not (keep_players and node.tag == "iframe" and replace_frame(document, node)):
-            # The node is removed but not destroyed, because an element inside it may come next.
+            # Do not destroy the node, because the next element may be inside it.
             node.decompose(recursive=False)
 
 
@@ -184,19 +181,19 @@ def _replace(document: LexborHTMLParser, node: LexborNode, tag: str, text: str) 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LosslessProfile(Profile):
-    """A profile with mapping HTML that contains the whole page."""
+    """A profile in which mapping HTML contains the whole page."""
 
     read_tags: ReadTags
-    """Returns the start tags that get other markup or hide their element."""
+    """Returns the start tags to rewrite, and the start tags of hidden elements."""
     hidden_share: float
-    """A hidden element is kept if it has more than this share of the page's text."""
+    """A hidden element is kept if it has more than this fraction of the page's text."""
     cutoffs: tuple[int, int]
-    """Number of text characters in each block that the model sees, outside and inside tables."""
+    """Maximum number of characters that the model sees of each block, outside and inside tables."""
     find_unseen: FindUnseen = find_unseen
-    """Finds the invisible elements, before the page is scanned."""
+    """Finds the elements to remove before the page is scanned."""
 
     def preprocess(self, html: bytes, reading: Reading) -> Page:
-        """Return the page, given as UTF-8, split into blocks."""
+        """Parse a UTF-8 page and split it into blocks."""
         html = drop_shapeless(html) if self.keeps_units else html
         page = parse_page(html, self, reading)
         if self.keeps_units:
@@ -206,11 +203,11 @@ class LosslessProfile(Profile):
         return replace(page, blocks=self.split(page.elements))
 
     def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
-        """Return the main HTML."""
+        """Return main HTML (see `dripper.html.prune`)."""
         return prune_mapping(mapping_html, main_ids)
 
     def split(self, tree: Tree) -> list[Block]:
-        """Return the blocks of a tree."""
+        """Split a tree into blocks."""
         removed = bytearray(len(tree))
         for element in tree.children(0):
             if tree.tags[element] == "head":

@@ -1,5 +1,5 @@
-"""Finds profiles by name and splits pages with them (`preprocess`). A profile is a set of rules for
-splitting a page and cutting it to its main blocks.
+"""Finds profiles by name, and applies them: `preprocess` splits a page into blocks, and `prune`
+writes its main HTML.
 """
 
 from abc import ABC, abstractmethod
@@ -17,26 +17,27 @@ from dripper.html.tree.scan import UnbalancedMarkupError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile(ABC):
-    """One set of rules for splitting a page into blocks and cutting its main HTML."""
+    """A set of rules for splitting a page into blocks and for writing its main HTML."""
 
     name: str
-    """The profile's name, as in the setting and the column `profile`."""
+    """The profile's name, as in the setting `profile` and the column `profile`."""
     main_html_scans: bool = True
-    """Whether main HTML is balanced markup, so that Markdown can be made from it without an HTML
+    """Whether main HTML is balanced markup. If so, Markdown is made from it without an HTML
     parser."""
     places_media: bool = False
-    """Whether images and players among main blocks are kept."""
+    """Whether to keep images and players that are among main blocks."""
     keeps_units: bool = False
-    """Whether parts that belong together are kept together (see `html.units`), unlike in
-    MinerU-HTML, and whether hidden text is left out (see `tree.visibility`)."""
+    """Whether to keep parts together that belong together (see `html.units`), and to leave out
+    hidden text (see `tree.visibility`). MinerU-HTML does neither."""
 
     @abstractmethod
     def preprocess(self, html: bytes, reading: Reading) -> Page:
-        """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED)."""
+        """Parse a UTF-8 page and split it into blocks. Raises PageError(PARSE_FAILED) if the page
+        exceeds a limit."""
 
     @abstractmethod
     def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
-        """Return the main HTML."""
+        """Return main HTML (see `dripper.html.prune`)."""
 
 
 PROFILES: Doors[Profile] = Doors(
@@ -49,13 +50,13 @@ PROFILES: Doors[Profile] = Doors(
         "paper": "dripper.html.profiles.paper:PAPER",
     },
 )
-"""Profiles by name."""
+"""All profiles by name."""
 
 
 @cache
 def find_profile(name: str) -> Profile:
-    """Return the profile with the given name. Raises ValueError if the name is unknown, or
-    MachineError if the profile's package is not installed.
+    """Return a profile by its name. Raises ValueError if the name is unknown, and MachineError if a
+    package that the profile needs is not installed.
 
     >>> find_profile("dripper").name
     'dripper'
@@ -70,20 +71,19 @@ def find_profile(name: str) -> Profile:
 def preprocess(
     html: str, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS, url: str | None = None
 ) -> Page:
-    """Return the page split into blocks (Dripper paper 3.2, A.10).
+    """Split a page into blocks (Dripper paper 3.2, A.10).
 
-    Deterministic; linear in len(html).
+    Deterministic. Linear in len(html).
 
     Args:
-        html: The page's text, decoded; any string is accepted, even an empty one.
-        profile: The name of a set of rules, one of PROFILES.
-        limits: The limits on the parser's work.
-        url: The page's address, from which the metadata get the site's name.
+        html: The decoded page. Any string is accepted, even an empty string.
+        profile: The name of a profile in PROFILES.
+        limits: Limits on the parser's work.
+        url: The page's URL. Used for the site's name in the metadata.
 
     Raises:
-        PageError(PARSE_FAILED): If the page exceeds a limit.
-        TypeError: On bytes (decode them first).
-        ValueError: On an unknown profile.
+        PageError(PARSE_FAILED): If the page exceeds a limit. TypeError: If `html` is bytes. Decode
+        them first. ValueError: If the profile is unknown.
 
     >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
     >>> page.title, [block.text for block in page.blocks]
@@ -95,10 +95,10 @@ def preprocess(
 
 
 def preprocess_utf8(html: bytes, profile: str = "dripper", reading: Reading = DEFAULT_READING) -> Page:
-    """Return the same page as `preprocess`, but from UTF-8.
+    """Split a page into blocks, like `preprocess`, but from UTF-8 bytes.
 
     Args:
-        html: UTF-8 without errors, as `dripper.warc.to_utf8` returns it.
+        html: Valid UTF-8, for example from `dripper.warc.to_utf8`.
 
     >>> [block.text for block in preprocess_utf8("<p>é".encode()).blocks]
     ['é']
@@ -107,24 +107,24 @@ def preprocess_utf8(html: bytes, profile: str = "dripper", reading: Reading = DE
     try:
         return rules.preprocess(html, reading)
     except UnbalancedMarkupError as error:
-        # No such page is known; if a parser writes one, it becomes an error row like any other.
+        # No page is known to cause this. If one does, it becomes an error row.
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error
 
 
 def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:
-    """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper
-    paper 3.2, mapping).
+    """Write the main HTML of a page: only its main blocks and their ancestors, without `_item_id`
+    (Dripper paper 3.2, mapping).
 
-    The result equals `Page.prune`. O(len(mapping_html)). The profiles `mineru-…` instead return
-    MinerU-HTML's output byte for byte: foreign ids are ignored, helper attributes are kept, and no
-    ids give "<html></html>".
+    The result equals `Page.prune`. Linear in len(mapping_html). With the profiles `mineru-…`, the
+    result is MinerU-HTML's output byte for byte. Unknown ids are ignored, helper attributes are
+    kept, and no ids give "<html></html>".
 
     Args:
         mapping_html: `Page.mapping_html`, of the same profile.
-        main_ids: Any subset of the ids in `mapping_html`, in any order; no ids give "".
+        main_ids: Any of the ids in `mapping_html`, in any order. Without ids, the result is "".
 
     Raises:
-        UnknownItemError: On a foreign id.
+        UnknownItemError: If an id is not in `mapping_html`.
         ValueError: If `mapping_html` is not mapping HTML.
 
     >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})

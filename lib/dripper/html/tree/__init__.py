@@ -1,2 +1,1 @@
-"""Parses a page and holds its markup as flat arrays, from which blocks, main HTML and Markdown are
-made."""
+"""Parses a page into flat arrays. Blocks, main HTML and Markdown are all made from these arrays."""

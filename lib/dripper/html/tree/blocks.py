@@ -1,23 +1,23 @@
-"""Holds `Block`, the unit that a labeler labels, and `Slice`, a piece of main HTML, by their
+"""Defines `Block`, the unit that a labeler labels, and `Slice`, a piece of main HTML. Both are
 positions in the page's tree."""
 
 from typing import NamedTuple
 
 
 class Block(NamedTuple):
-    """One block: the unit that a labeler marks `main` or `other`."""
+    """A block, the unit that a labeler marks `main` or `other`."""
 
     item_id: int
-    """1..N in document order."""
+    """The block's number, from 1 to N in document order."""
     text: str
-    """Its visible text, stripped at both ends and never truncated. Inner white space is as in the
-    page, with a line break at every `br`, cell, item and so on."""
+    """The visible text, stripped at both ends and never truncated. Inner white space is kept, with
+    line breaks added at every `br`, cell, list item and so on."""
     element: int
     """The block's element, an index into the page's tree. `tree.path(element)` lists its ancestors.
     """
     is_run: bool
-    """Whether the block is only a run of texts and inline elements inside `element`, which may hold
-    other blocks too."""
+    """Whether the block is only a run of texts and inline elements inside `element`, which may
+    contain other blocks too."""
     first: int
     last: int
     """The block's markup is `Page.elements.parts[first : last + 1]`."""
@@ -31,6 +31,6 @@ class Slice(NamedTuple):
     last: int
     is_run: bool
     is_caption: bool = False
-    """Whether it is an image caption, kept because its image is kept."""
+    """Whether this slice is an image caption that is kept only because its image is kept."""
     post: int | None = None
-    """The id of the slice's block, if a post begins with it."""
+    """The `item_id` of the block if a post begins with this slice."""

@@ -1,12 +1,12 @@
-"""Lists element names by function, one list for each question; all profiles share the lists.
+"""Sets of element names, grouped by function. All profiles share them.
 
-The MinerU-HTML 1.1 lists are copied exactly, because every profile's block rules are based on them
-(see `segment`).
+The lists from MinerU-HTML 1.1 are exact copies, because the block rules of every profile are based
+on them (see `segment`).
 """
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the space-separated names in a text."""
+    """Split space-separated names into a set."""
     return frozenset(text.split())
 
 
@@ -15,12 +15,12 @@ INLINE = words(
     "label map mark marked-tail marked-text nobr object optgroup option pic q s samp script small span strike strong "
     "sub sup svg time u var"
 )
-"""Elements that do not end a line (44 names); every other element, known or not, is a block.
-Source: MinerU-HTML 1.1."""
+"""Inline elements. Every other element, even an unknown one, is a block element. Source:
+MinerU-HTML 1.1."""
 
 TABLE_PARTS = words("caption colgroup col thead tbody tfoot tr td th br")
-"""Elements that a data table may contain besides INLINE; any other element makes it a layout
-table."""
+"""Elements that a data table may contain in addition to INLINE. A table with any other element is a
+layout table."""
 
 LISTS = frozenset({"ul", "ol", "dl"})
 LIST_ITEMS = {"ul": frozenset({"li"}), "ol": frozenset({"li"}), "dl": frozenset({"dt", "dd"})}
@@ -35,7 +35,7 @@ LIBXML2_VOID = words("area base basefont br col frame hr img input isindex link 
 """Elements that libxml2's HTML writer (version 2.14) serialises without an end tag."""
 
 RAW_TEXT = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
-"""Elements with content that the parser reads as plain text, up to the end tag (HTML standard
+"""The parser reads the content of these elements as plain text until the end tag (HTML standard
 13.2.6.2)."""
 
 LINE_BREAKING = words(
@@ -43,11 +43,11 @@ LINE_BREAKING = words(
     "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav noscript ol optgroup option p "
     "pre search section select summary table tbody td tfoot th thead tr ul"
 )
-"""Elements that a browser shows on a line (or in a cell) of their own; `Block.text` gets line
-breaks there."""
+"""Elements that a browser shows on a separate line or in a table cell. `Block.text` has line breaks
+around them."""
 
 CONSENT = words(
     "BorlabsCookieBox CybotCookiebotDialog cmpbox cookie-law-info-bar cookie-notice cookiescript_injected didomi-popup "
     "moove_gdpr_cookie_modal onetrust-banner-sdk onetrust-consent-sdk onetrust-pc-sdk qc-cmp2-container tarteaucitron"
 )
-"""Ids of the dialogs that cookie consent tools add to a page."""
+"""Ids of the dialogs that common cookie consent tools add to a page."""

@@ -1,11 +1,11 @@
-"""Reads the invisible data of a document: `meta`, `link` and `base` elements, JSON-LD, and the
-labelers' hints derived from them.
+"""Reads a document's invisible data (`meta`, `link` and `base` elements, JSON-LD), and derives
+hints for labelers.
 
 Sources: Open Graph (https://ogp.me) and schema.org (https://schema.org/docs/datamodel.html). Of
 2,300 labelled pages, 91 % have a description, 81 % an `og:type` and 55 % JSON-LD. None of this data
-becomes content. The page's base address is invisible too, so it is read here.
+becomes content. The page's base URL is read here because it is invisible too.
 
-The data is read once and used twice: for the labelers' hints and for the page's metadata.
+The data is read once, for both the hints and the page's metadata.
 """
 
 import json
@@ -21,30 +21,30 @@ from dripper.html.tree.letters import drop_escaped
 from dripper.html.tree.parser import parse_document
 
 HEAD = "script, link, meta, base"
-"""A selector for the elements that are read."""
+"""CSS selector of the elements that `read_head` reads."""
 
-# A longer script is a shop's whole catalogue; none of 2,300 labelled pages has one.
+# A longer script is usually a shop's whole catalogue. None of 2,300 labelled pages has one.
 MAX_JSON_CHARS = 1_000_000
 
 
 class Head(NamedTuple):
-    """The invisible data of a document, each kind in document order."""
+    """A document's invisible data. Each field is in document order."""
 
     metas: tuple[tuple[str, str], ...] = ()
-    """The name of each `meta` element (`property`, else `name`, else `itemprop`, else `http-equiv`)
-    in lower case, with its `content`. Authors and dates of readers' reviews and comments are left
-    out, and so are the authors in a list of other pages."""
+    """The name in lower case and the `content` of each `meta` element. The name is `property`, else
+    `name`, else `itemprop`, else `http-equiv`. Authors and dates of readers' reviews and comments
+    are left out, and so are the authors in a list of other pages."""
     links: tuple[tuple[str, str], ...] = ()
-    """The `rel` of each `link` element in lower case, with its `href`."""
+    """The `rel` in lower case and the `href` of each `link` element."""
     objects: tuple[dict[str, Any], ...] = ()
-    """The objects in JSON-LD scripts, at any depth. An object comes before the objects inside
-    it."""
+    """The JSON-LD objects at any depth. An object comes before the objects nested in it."""
     base: str = ""
     """The first `<base href>`, as written."""
 
 
 def read_head(nodes: Iterable[LexborNode]) -> Head:
-    """Return the data of the elements, from any part of the document. Broken JSON is skipped."""
+    """Read the invisible data from elements anywhere in the document. Other elements and broken
+    JSON are skipped."""
     metas: list[tuple[str, str]] = []
     item_authors: set[str] = set()
     links: list[tuple[str, str]] = []
@@ -76,17 +76,18 @@ def read_head(nodes: Iterable[LexborNode]) -> Head:
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 _MADE = frozenset({"author", "datePublished", "dateModified"})
 _REPLIES = frozenset({"review", "comment", "answer", "rating", "usercomments"})
-"""schema.org types of content that readers add to a page, with authors and dates of their own."""
+"""schema.org types of content that readers add to a page. Such content has its own authors and
+dates."""
 _MOST_ITEM_AUTHORS = 3
-"""Maximum number of microdata authors in `meta` elements; if there are more, they belong to a list
-of other pages."""
+"""If `meta` elements name more microdata authors than this, the authors belong to a list of other
+pages."""
 _NEAR = 12
-"""Maximum number of ancestors that are checked: a `meta` element is close to the thing that it
+"""Maximum number of ancestors to check. A `meta` element is usually close to the item that it
 describes."""
 
 
 def _is_of_reply(node: LexborNode) -> bool:
-    """Return whether an element's microdata describe a reader's contribution."""
+    """Return whether an element's microdata describe a review, comment or the like by a reader."""
     above = node.parent
     for _ in range(_NEAR):
         if above is None:
@@ -101,19 +102,19 @@ _WRAPPING = re.compile(
     r"^\s*(?:<!\[CDATA\[|\]\]>;?|//.*|/\*\s*<?!?\[?CDATA\[?\s*\*/|/\*\s*\]\]>\s*\*/|<!--|-->)[ \t]*$|<!\[CDATA\[|\]\]>",
     re.MULTILINE,
 )
-"""Lines around JSON that do not belong to it: comments, and wrappers that hide it from XML
-parsers."""
+"""Lines around JSON: comments, and wrappers that hide the script from XML parsers."""
 _TRAILING = re.compile(r",(?=\s*[}\]])")
 
 
 def _mend_json(source: str) -> str:
-    """Return JSON without the leftovers of editors and templates: comment lines, CDATA, a comma
-    before a bracket, a semicolon at the end."""
+    """Remove leftovers of editors and templates from JSON: comment lines, CDATA, trailing commas
+    and a final semicolon."""
     return _TRAILING.sub("", _WRAPPING.sub("", source)).strip().rstrip(";,")
 
 
 def _load(source: str) -> list[Any]:
-    """Return the top-level values of a JSON-LD script, or [] if it is broken or too long."""
+    """Parse a JSON-LD script into its top-level values, or [] if the script is broken or too
+    long."""
     source = drop_escaped(source) if len(source) <= MAX_JSON_CHARS else ""
     for text in (source, _mend_json(source)):
         try:
@@ -127,11 +128,11 @@ def _load(source: str) -> list[Any]:
 
 
 def write_schema_org(utf8: bytes) -> str:
-    """Return a page's JSON-LD objects, as written and in document order, as a JSON array.
+    """Return a page's top-level JSON-LD objects as a JSON array, unchanged and in document order.
 
-    Broken scripts are left out. So are objects with NaN, objects nested deeper than Python can read
-    (several hundred levels), and objects beyond a total of MAX_JSON_CHARS. Lone surrogates become
-    U+FFFD.
+    Broken scripts, objects with NaN, and objects nested too deeply for Python (several hundred
+    levels) are left out. So is every object that would raise the total above MAX_JSON_CHARS. Lone
+    surrogates become U+FFFD.
 
     >>> write_schema_org(b'<script type="application/ld+json">[{"@type": "Recipe",}]</script>')
     '[{"@type": "Recipe"}]'
@@ -161,7 +162,7 @@ def _read_objects(source: str) -> list[dict[str, Any]]:
 
 
 def read_types(value: Mapping[str, Any]) -> list[str]:
-    """Return the names of an object's schema.org types in lower case.
+    """Return an object's schema.org types as lower-case names without a URL.
 
     >>> read_types({"@type": ["Product", "http://schema.org/Thing"]})
     ['product', 'thing']
@@ -181,12 +182,13 @@ _TEXTS = frozenset({"articleBody", "description", "text"})
 
 
 class Hints(NamedTuple):
-    """Hints for labelers. types: `og:type`, then the names of schema.org types, in lower case and
-    in order of appearance. description: from `meta` elements. body: the articleBody, description
-    and text values of JSON-LD. base: the first `<base href>`, as written. ingredients: the recipe
-    ingredients that JSON-LD declares, at most MOST_INGREDIENTS. declared: the page's text in
-    JSON-LD (articleBody, else text), except readers' comments; empty for a page restored from
-    tables.
+    """Hints for labelers, from a document's invisible data.
+
+    types: `og:type`, then schema.org type names, in lower case and in order of appearance.
+    description: from `meta` elements. body: the articleBody, description and text values of
+    JSON-LD. base: the first `<base href>`, unchanged. ingredients: recipe ingredients from JSON-LD,
+    at most MOST_INGREDIENTS. declared: the page's text in JSON-LD (articleBody, else text), without
+    readers' comments; empty for a page restored from tables.
     """
 
     types: tuple[str, ...] = ()
@@ -198,7 +200,7 @@ class Hints(NamedTuple):
 
 
 def read_hints(head: Head) -> Hints:
-    """Return the hints in the `meta` and `script` elements of a document."""
+    """Derive the labelers' hints from a document's invisible data."""
     types = {content.strip().lower(): None for name, content in head.metas if name == "og:type"}
     descriptions = {content: None for name, content in head.metas if name in _DESCRIPTIONS}
     texts: dict[str, None] = {}

@@ -1,9 +1,9 @@
-"""Drops characters that have no shape: Unicode tag characters, which can hold whole invisible
-sentences, and direction marks, which make a text look like a different one.
+"""Drops characters without a glyph. Unicode tag characters can hide whole sentences. Direction
+marks can make a text look like another text.
 
-The three flags that are written with tag characters are kept (Unicode Technical Standard 51, C.1).
-So are embeddings and isolates that end on the line on which they begin (Unicode Standard Annex 9).
-Overrides are always dropped: they show letters in reverse order.
+The three flags that need tag characters are kept (Unicode Technical Standard 51, C.1). Embeddings
+and isolates are kept if they end on the line on which they begin (Unicode Standard Annex 9).
+Overrides are always dropped, because they show letters in reverse order.
 """
 
 import json
@@ -12,11 +12,11 @@ import re
 from dripper.html.tree.elements import LINE_BREAKING
 
 _TAGS = b"\xf3"
-"""First byte of U+E0000 to U+E007F in UTF-8; no other character in use begins with it."""
+"""First UTF-8 byte of U+E0000 to U+E007F. No other character in use begins with this byte."""
 _FIRST = b"\xe2"
 _MARKS = frozenset(chr(code).encode()[1:] for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
-"""`_FIRST` and `_MARKS`: the first byte and the other bytes of U+202A to U+202E and U+2066 to
-U+2069 in UTF-8."""
+"""The direction marks, U+202A to U+202E and U+2066 to U+2069. In UTF-8, each is `_FIRST` and then
+one of the byte pairs in `_MARKS`."""
 _REFERENCE = re.compile(
     rb"&#(?:x0*(e00[0-7][0-9a-f]|202[a-e]|206[6-9])|0*(9175(?:0[4-9]|[1-9]\d)|9176[0-2]\d|91763[01]|823[4-8]|829[4-7]))(?![0-9a-f]);?",
     re.IGNORECASE,
@@ -33,8 +33,10 @@ _END_OF_EMBEDDING, _END_OF_ISOLATE = "\u202c", "\u2069"
 
 
 def drop_shapeless(html: bytes) -> bytes:
-    """Return a UTF-8 page without characters that have no shape, whether they are written directly
-    or as references. Nearly all pages have none and pass a fast check. Linear.
+    """Remove characters without a glyph from a UTF-8 page, whether written directly or as
+    references.
+
+    Nearly all pages contain none and need only a fast check. Linear time.
 
     >>> drop_shapeless("a\U000e0041b &#xE0042;&#8238;c".encode())
     b'ab c'
@@ -53,8 +55,7 @@ def drop_shapeless(html: bytes) -> bytes:
 
 
 def _has_marks(html: bytes) -> bool:
-    """Return whether a page has direction marks. A regular expression would take five times as
-    long."""
+    """Return whether a page has direction marks. A regular expression is five times slower."""
     at = html.find(_FIRST)
     while at >= 0:
         if html[at + 1 : at + 3] in _MARKS:
@@ -64,7 +65,7 @@ def _has_marks(html: bytes) -> bool:
 
 
 def drop_escaped(json_text: str) -> str:
-    """Return JSON without characters that have no shape and are written as escapes.
+    """Remove characters without a glyph that JSON contains as escapes.
 
     >>> drop_escaped('["a\\\\udb40\\\\udc41 \\\\u202Eb"]')
     '["a b"]'
@@ -87,8 +88,7 @@ def _weave(pieces: list[str], between: list[str]) -> list[str]:
 
 
 def _drop_marks(text: str) -> str:
-    """Return a text without overrides, and without direction marks that have no end, or no
-    beginning, on the same line."""
+    """Remove overrides from a text, and direction marks without a counterpart on the same line."""
     dropped, opened = list[int](), list[tuple[int, str]]()
     for match in _STEP.finditer(text):
         mark, at = match[0], match.start()

@@ -1,7 +1,7 @@
-"""Loops over all elements or texts of a page, which several steps repeat.
+"""Loops over all elements or texts of a page that several steps share.
 
-If a compiler was present when the package was installed (see setup.py), C versions with the same
-results (`loops_c.c`) are used.
+If a C compiler was available during installation (see setup.py), the C versions in `loops_c.c` are
+used. Results are the same.
 """
 
 from collections.abc import Container
@@ -15,8 +15,11 @@ except ImportError:
 
 
 def choose(values: list[str], wanted: Container[str], places: list[int] | None = None) -> list[int]:
-    """Return the indexes of the wanted values. With `places`, which are indexes into `values`,
-    return the indexes of the places that have a wanted value."""
+    """Return the indexes of the wanted values.
+
+    If `places` lists indexes into `values`, check only these values, and return indexes into
+    `places`.
+    """
     if IN_C:
         return loops_c.choose(values, wanted, places)
     if places is None:
@@ -25,13 +28,13 @@ def choose(values: list[str], wanted: Container[str], places: list[int] | None =
 
 
 def find_joints(parts: list[str], marks: list[str], ends: str, begins: str) -> list[tuple[int, int]]:
-    """Return each run of unmarked tags between two texts that may be parts of one word, as its
-    first and last tag, counted from 0.
+    """Find the runs of unmarked tags between two texts that may form one word. Return the numbers
+    of each run's first and last tag, counted from 0.
 
     Args:
-        marks: One string for each tag, empty unless the tag begins a line.
-        ends: Characters other than letters and digits that can end a word.
-        begins: Characters other than letters and digits that can begin a word.
+        marks: One string for each tag. Empty unless a line begins at this tag.
+        ends: Characters that can end a word, in addition to letters and digits.
+        begins: Characters that can begin a word, in addition to letters and digits.
     """
     if IN_C:
         return loops_c.find_joints(parts, marks, ends, begins)
@@ -48,8 +51,8 @@ def find_joints(parts: list[str], marks: list[str], ends: str, begins: str) -> l
 
 
 def spread(block: bytearray, splits: bytearray, parents: list[int], first: int, end: int) -> None:
-    """For each element in a range that has the flag `block` or `splits`, set its parent's flag
-    `splits`, from the last element to the first."""
+    """Pass flags up the tree: if `block` or `splits` is set for an element in a range, set `splits`
+    for its parent. Goes from the last element to the first."""
     if IN_C:
         loops_c.spread(block, splits, parents, first, end)
         return

@@ -1,8 +1,8 @@
-"""Finds signs that a hidden part of a page can be opened: tab and accordion names, controls that
-name the part's id, a button right beside it.
+"""Detects hidden parts of a page that a person can open. The evidence is a tab or accordion name, a
+control with the part's id, or a button right beside the part.
 
-A part that a person can open is content. Menus, dialogs and the like are not, even though a control
-opens them too.
+Such a part is content. Menus, dialogs and the like are not content, although controls open them
+too.
 """
 
 import re
@@ -14,16 +14,16 @@ _OPENS_LATER = re.compile(
     "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|paywall|callout|answer|"
     ' id="s:[0-9a-f]+"|-id="s:[0-9a-f]+"|class="(?:[^"]*[ _-])?(?:slide|carousel-(?:item|cell))[ "_-]'
 )
-"""Marks of hidden parts that a reader or a script opens, in lower case, which is five times as fast
-as IGNORECASE. React streams a part with `id="S:3"` after the page; slides are shown one after
-another."""
+"""Marks of hidden parts that a reader or a script opens. Matched against lower-case tags, which is
+five times as fast as IGNORECASE. React streams parts with ids such as `S:3` after the page. Slides
+are shown one after another."""
 _MOVES = re.compile(
     "slick|swip|carousel|slide|gallery|owl-|data-aos|data-stagger|data-w-id|wow|animat|fade|reveal|appear|elementor-invisible|cloak|lazy|"
     "scroll|parallax|js-hid|fouc|katex|mathjax|mjx|tables?[_-]?wrap|tablepress|"
     r'aria-label="[^"]*\b\d+ (?:of|/) \d'
 )
-"""Marks, in lower case, of elements that move into view, or that a script lays out before it shows
-them."""
+"""Marks, in lower case, of elements that move into view, or that a script shows only after laying
+them out."""
 _STYLE = re.compile(' style="([^"]*)"')
 _MOVING = re.compile(
     r"transition|will-change|animation|transform\s*:(?!\s*(?:scale|rotate|matrix\(0|translate[^;]*-\d{3}))"
@@ -35,10 +35,10 @@ _OPENS_ELSE = re.compile(
 )
 """Marks of menus, dialogs and the like, in lower case."""
 _OPENERS = (' aria-controls="', ' popovertarget="', " data-ta", ' data-toggle="')
-"""Prefixes of attributes that give the id of a part to open: `data-target`, `data-tab` and the
-like."""
+"""Beginnings of attributes with the id of the part to open, such as `data-target` and
+`data-tab`."""
 _KEYS = (' id="', ' data-tab-key="', ' data-tab="', ' data-tab-id="')
-"""Prefixes of attributes that a control uses to find the part that it opens."""
+"""Beginnings of attributes by which a control identifies the part that it opens."""
 _MORE = re.compile(
     r"\b(?:more|full|expand|open|reveal|continue|answers?|solutions?|hints?|spoilers?|transcript|details?|show|read|view|"
     r"mehr|weiterlesen|weiter|anzeigen|suite|plus|lire|afficher|más|mas|ver|leer|mostrar|mais|leia|continua|leggi|altro|"
@@ -48,15 +48,15 @@ _MORE = re.compile(
     re.IGNORECASE,
 )
 _MOST_MORE = 40
-"""Maximum number of characters in a button's text."""
+"""Maximum length of a button's text in characters."""
 _BUTTON = re.compile(r'<(?:a|button|label|summary)[ >]|role="button"| onclick=| aria-expanded=')
 _NEAR = 10
-"""Number of tags on each side of a hidden element that are searched for a button."""
+"""Number of tags before and after a hidden element to search for a button."""
 
 
 def opens_later(tag: str, *, moves: bool) -> bool:
-    """Return whether a lower-case start tag looks like the tag of a part that can be opened or,
-    with `moves`, of a part that moves into view."""
+    """Return whether a lower-case start tag looks like a part that can be opened. With `moves`,
+    also accept parts that move into view."""
     style = _STYLE.search(tag)
     named = tag.replace(style[0], "") if style else tag
     if _OPENS_LATER.search(named):
@@ -65,7 +65,7 @@ def opens_later(tag: str, *, moves: bool) -> bool:
 
 
 def find_opened(joined: str) -> set[str]:
-    """Return the ids that controls name, and the ids of tabs as `tab ID`.
+    """Collect the ids that controls open. The id of a tab itself is returned as `tab ID`.
 
     Args:
         joined: All start tags of the page, joined with NUL.
@@ -85,8 +85,8 @@ def find_opened(joined: str) -> set[str]:
 
 
 def may_be_opened(tag: str, lowered: str) -> bool:
-    """Return whether a control may find the element of a start tag and open it, and the element is
-    not a menu, a dialog or the like.
+    """Return whether a control could open the element of this start tag. False for menus, dialogs
+    and the like.
 
     Args:
         lowered: The tag in lower case.
@@ -95,10 +95,10 @@ def may_be_opened(tag: str, lowered: str) -> bool:
 
 
 def is_opened(tag: str, opened: Collection[str]) -> bool:
-    """Return whether a control opens the element of a start tag.
+    """Return whether a control opens the element of this start tag.
 
     Args:
-        opened: See `find_opened`.
+        opened: The result of `find_opened`.
     """
     keys = [attribute(tag, beginning[1:-2]) for beginning in _KEYS if beginning in tag]
     is_named = any(key in opened for key in keys if key)
@@ -108,7 +108,7 @@ def is_opened(tag: str, opened: Collection[str]) -> bool:
 
 
 def is_opened_beside(parts: Sequence[str], first: int, last: int) -> bool:
-    """Return whether a button right before or after an element says "more" or a similar word.
+    """Return whether a button with "more" or a similar word is right before or after an element.
 
     Args:
         parts: Texts and tags, alternating.
@@ -120,8 +120,8 @@ def is_opened_beside(parts: Sequence[str], first: int, last: int) -> bool:
 
 
 def _is_button(parts: Sequence[str], tag: int, step: int) -> bool:
-    """Return whether the text nearest to a tag, in one direction, belongs to a button that shows
-    more."""
+    """Return whether the nearest text before (`step` -1) or after (`step` 1) a tag is the text of a
+    "more" button."""
     for place in range(tag + step, tag + 2 * _NEAR * step, 2 * step):
         if not 0 < place < len(parts) - 1:
             return False

@@ -1,9 +1,9 @@
-"""Parses HTML5 with lexbor (through selectolax), and refuses markup that lexbor parses in quadratic
-time.
+"""Parses HTML5 with lexbor (through selectolax), and rejects markup for which lexbor needs
+quadratic time.
 
-lexbor is linear except in three cases, all far beyond real pages. The limits here turn a page that
-would take minutes or gigabytes into an error row. Open elements are counted by name, not as a
-parser counts them; markup made to deceive the count is left to the guard's limits.
+lexbor is linear except in three cases, and real pages stay far below all three. The limits turn a
+page that would take minutes or gigabytes into an error row. Open elements are only counted by name.
+The guard's limits handle markup that is made to deceive this count.
 """
 
 import re
@@ -24,20 +24,20 @@ _ATTRIBUTE = (
     rb"(?!>)[\t\n\f\r /]*+=?[^\t\n\f\r />=]*+"
     rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?+)?+"""
 )
-"""An attribute as browsers tokenise it (HTML standard 13.2.5)."""
+"""An attribute, tokenised as in browsers (HTML standard 13.2.5)."""
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TAG = re.compile(
     rb"<(?:!--(?:-?>|.*?(?:--!?>|\Z))|[!?][^>]*+|/(?=[^a-z])[^>]*+"
     rb"|(?P<end>/?)(?P<name>[a-z][^\t\n\f\r />]*+)(?P<attributes>(?:" + _ATTRIBUTE + rb")*+))",
     re.DOTALL,
 )
-"""A tag in a lower-case page."""
+"""A tag. The page must be in lower case."""
 _RAW_ENDS = {name.encode(): re.compile(rf"</{name}(?=[\t\n\f\r />])".encode()) for name in RAW_TEXT}
 _FORMATTING = (b"b", b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u")
-"""Elements that a parser reopens in each following block until they are closed. `a` is not listed
-because only one can be open at a time."""
+"""Elements that a parser reopens in every following block until they are closed. `a` is missing
+because only one `a` can be open at a time."""
 _SAME = 3
-"""Maximum number of equal tags that a parser keeps open (HTML standard 13.2.4.3)."""
+"""Maximum number of identical tags that a parser keeps open (HTML standard 13.2.4.3)."""
 _CLOSED_ALIKE = frozenset(
     name.encode()
     for name in HTML_VOID
@@ -47,65 +47,64 @@ _CLOSED_ALIKE = frozenset(
         "tbody td tfoot th thead tr"
     )
 )
-"""Elements that never stay open, or that another element of the same kind closes."""
+"""Elements that never stay open, or that the next element of the same kind closes."""
 _ROOTS = (b"html", b"body")
 _CELLS = (b"td", b"th", b"caption")
 _LEAKING = (b"svg", b"math", b"select")
-"""Elements that a formatting element inside them closes, so that the formatting element is still
-open after them."""
+"""A formatting element inside one of these closes it, and stays open after it."""
 _MARKS = (b"table", b"object", b"applet", b"marquee", b"template", *_LEAKING)
-"""Elements inside which no end tag closes a formatting element that began before them."""
+"""Inside these elements, an end tag cannot close a formatting element that began outside."""
 _START_TAG = re.compile(rb"<[a-zA-Z][^\t\n\f\r />]*+((?:" + _ATTRIBUTE + rb")*+)")
 _FORMATTING_TAG = re.compile(
     rb"<(?:" + b"|".join(_FORMATTING) + rb")(?=[\t\n\f\r /])(?:" + _ATTRIBUTE + rb")*+", re.IGNORECASE
 )
 _LETTERS = frozenset(letter | 32 for letter in b"abcdefghijklmnopqrstuvwxyz!/?")
 _LONG_GAP = 2_000
-"""Minimum number of bytes in a tag with many attributes."""
+"""A tag with many attributes has at least this many bytes."""
 _ATTRIBUTE_BYTES = 4
-"""Minimum number of bytes per attribute if a tag has thousands with different names."""
+"""Minimum number of bytes per attribute in a tag with thousands of different attributes."""
 
 
 class ParserLimits(NamedTuple):
-    """Limits on how much work a page may give the parser."""
+    """Limits on the parser's work for one page."""
 
     steps: int = 400_000_000
-    """Steps up the tree, 2.4 ns each. Many start tags and end tags search all open elements, so n
-    nested blocks cost n²/2. The default allows 28,000 nested `div`; the worst of 8,451 real pages
-    needs a five-hundredth of this limit."""
+    """Steps up the tree, 2.4 ns each. Many tags make the parser search all open elements, so n
+    nested blocks cost n²/2 steps. The default allows 28,000 nested `div`. The worst of 8,451 real
+    pages needs 1/500 of this limit."""
     attributes: int = 30_000
     """Attributes of one tag, or of all `html` and `body` tags together, because the parser merges
-    repeated ones. The parser compares each attribute with all attributes before it."""
+    these tags. Each attribute is compared with all previous attributes."""
     repeats: int = 1_000_000
-    """Copies of elements, 260 bytes each: an `i` without an end tag is reopened in each block after
-    it."""
+    """Copies of elements, 260 bytes each. The parser reopens an `i` without an end tag in every
+    later block."""
 
 
 DEFAULT_LIMITS = ParserLimits()
 NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
-"""Limits for a page that has already passed the check once."""
+"""For pages that have already passed the check."""
 
 
 class Reading(NamedTuple):
-    """The options for reading a page, in any profile."""
+    """Options for reading a page with any profile."""
 
     url: str | None = None
-    """The page's address, for its metadata; None if unknown."""
+    """The page's URL, needed for its metadata. None if unknown."""
     limits: ParserLimits = DEFAULT_LIMITS
     keeps_hidden: bool = False
-    """Whether to keep hidden text (the setting `html.hidden`); matters only in profile
+    """Whether to keep hidden text (the setting `html.hidden`). Has an effect only in profile
     `dripper`."""
     only_title: bool = False
-    """Whether to skip dates, authors, organisations and tags, which take most of the time for
-    reading metadata."""
+    """Whether to skip dates, authors, organisations and tags. These take most of the time for
+    metadata."""
 
 
 DEFAULT_READING = Reading()
 
 
 def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
-    """Raise PageError(PARSE_FAILED) if parsing would take seconds or gigabytes. Only pages large
-    enough for that are examined closely.
+    """Raise PageError(PARSE_FAILED) if parsing would exceed one of the limits. Most pages need only
+    a cheap check.
 
     Args:
         html: The page as UTF-8.
@@ -128,9 +127,11 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
 
 
 def _mark_letters() -> npt.NDArray[np.int64]:
-    """Return a table of the kinds of tags by their first two letters. 1: perhaps formatting, except
-    one-letter tags without attributes (a parser keeps at most `_SAME` of them open); 2: perhaps
-    `html` or `body`; 0: neither."""
+    """Build a table of the kinds of tags by their first two letters.
+
+    1: perhaps a formatting tag, but not a one-letter tag without attributes, because a parser keeps
+    at most `_SAME` of these open. 2: perhaps `html` or `body`. 0: any other tag.
+    """
     table = np.zeros((256, 256), np.int64)
     for names, kind in ((_FORMATTING, 1), (_ROOTS, 2)):
         for name in names:
@@ -144,8 +145,8 @@ _KINDS = _mark_letters()
 
 
 def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
-    """Return whether a page would reach a limit if none of its elements had an end tag, as 22 of
-    2,502 real pages would."""
+    """Return whether a page would reach a limit if no element had an end tag. Of 2,502 real pages,
+    22 would."""
     n_tags = html.count(b"<")
     if n_tags * n_tags > 2 * limits.steps:
         return True
@@ -159,8 +160,8 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
         found = Counter(match[0] for match in _match_at(_FORMATTING_TAG, html, begins[kinds == 1]))
         if (most + sum(min(count, _SAME) for count in found.values())) * n_tags > limits.repeats:
             return True
-    # No character marks each attribute, so attributes cannot simply be counted. But a tag with many
-    # attributes has a long gap after its `<`, or after another `<` inside it.
+    # Attributes cannot be counted by a single character as tags can. But in a tag with many
+    # attributes, there is a long gap before the next `<`, perhaps after a `<` inside the tag.
     gaps = np.diff(begins, append=len(html))
     looked_at = (gaps > min(_LONG_GAP, limits.attributes)) | (kinds == 2)
     written = [match[1] for match in _match_at(_START_TAG, html, begins[looked_at])]
@@ -175,8 +176,7 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
 
 
 def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.intp]) -> Iterator[re.Match[bytes]]:
-    """Yield the tags that begin at these offsets, except tags inside another tag, so that the
-    search is linear."""
+    """Yield the tags that begin at these offsets, except tags inside another tag. Linear time."""
     places, at = begins.tolist(), 0
     while at < len(places):
         match = pattern.match(html, places[at])
@@ -186,7 +186,7 @@ def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.in
 
 
 class _Cost(NamedTuple):
-    """The work that a parser may do for a page up to a tag, and the largest number of attributes so
+    """The parser's possible work for a page up to some tag. `attributes` is the largest number so
     far in one tag, or in all `html` and `body` tags together."""
 
     steps: int
@@ -195,7 +195,7 @@ class _Cost(NamedTuple):
 
 
 def _count_costs(lowered: bytes) -> Iterator[_Cost]:
-    """Yield the possible cost of a lower-case page up to each of its tags."""
+    """Yield the possible cost of parsing a lower-case page up to each tag."""
     open_names, formatting = Counter[bytes](), _Formatting()
     position = depth = steps = repeats = attributes = of_roots = 0
     while match := _TAG.search(lowered, position):
@@ -224,15 +224,15 @@ def _count_costs(lowered: bytes) -> Iterator[_Cost]:
 
 
 class _Formatting:
-    """The open formatting elements. No end tag inside a table, a drawing or the like closes a
-    formatting element around it."""
+    """The open formatting elements. An end tag inside a table, a drawing or the like never closes a
+    formatting element that began outside."""
 
     def __init__(self) -> None:
         self.open: list[tuple[bytes, bytes]] = []
         self._marks: list[tuple[bytes, int]] = []
 
     def start(self, name: bytes, written: bytes) -> None:
-        """Update the open elements for a start tag."""
+        """Process a start tag."""
         if name in _MARKS:
             self._marks.append((name, len(self.open)))
         elif name in _CELLS:
@@ -241,7 +241,7 @@ class _Formatting:
             self.open.append((name, written))
 
     def end(self, name: bytes) -> None:
-        """Update the open elements for an end tag."""
+        """Process an end tag."""
         if name in _MARKS:
             self._leave(name)
         elif name in _FORMATTING:
@@ -259,16 +259,15 @@ class _Formatting:
 
 
 OUTPUT_FACTOR = 4
-"""Real output is about as large as its input: none of 364 labelled pages has Markdown longer than
-its main HTML."""
+"""Maximum size of an output relative to its input. None of 364 labelled pages has Markdown longer
+than its main HTML."""
 OUTPUT_FLOOR = 1 << 20
-"""Number of characters that an output may always have, so that small pages with long addresses
-pass."""
+"""An output may always have this many characters, so that small pages with long URLs pass."""
 
 
 def output_limit(size: int) -> int:
-    """Return the maximum number of characters in main HTML made from `size` characters, or in
-    Markdown made from `size` characters of main HTML.
+    """Return the maximum number of characters in an output. `size` is the size of the input: HTML
+    if the output is main HTML, or main HTML if the output is Markdown.
 
     >>> output_limit(100), output_limit(1_000_000)
     (1048576, 4000000)
@@ -277,30 +276,30 @@ def output_limit(size: int) -> int:
 
 
 def refuse_large(kind: str, size: int, limit: int) -> None:
-    """Raise PageError(OUTPUT_TOO_LARGE) if an output has, or will have, more characters than the
-    limit."""
+    """Raise PageError(OUTPUT_TOO_LARGE) if an output has or will have more than `limit`
+    characters."""
     if size > limit:
         raise PageError(ErrorCode.OUTPUT_TOO_LARGE, f"{kind} of {size} characters or more; the limit is {limit}")
 
 
 def parse_document(html: str | bytes) -> LexborHTMLParser:
-    """Return the page's document as a browser builds it. NULs in texts and lone surrogates are
-    dropped. Bytes are read as UTF-8, without a copy.
+    """Parse a page into a document as a browser does. NULs in texts and lone surrogates are
+    dropped. Bytes are read as UTF-8 without a copy.
 
-    Raises MemoryError if the parser runs out of memory. The parser accepts every string, so it
-    fails for no other reason.
+    Raises MemoryError if the parser runs out of memory. There is no other error: the parser accepts
+    every string.
     """
     try:
-        # Nothing listens to events, which cost 5 % of parsing time.
+        # Events are not used, and cost 5 % of the parsing time.
         return LexborHTMLParser(html, options=LexborDocumentOptions.WO_EVENTS)
     except SelectolaxError as error:
         raise MemoryError(str(error)) from None
 
 
 def read_title(document: LexborHTMLParser) -> str:
-    """Return the page's title on one line, or ""."""
-    # Most pages have a title in the head, and `css_first` stops at it; listing all titles walks the
-    # whole page.
+    """Return the page's title on one line, or "" if there is none."""
+    # `css_first` stops at the first title, which most pages have in the head. Listing all titles
+    # would walk the whole page.
     first = document.css_first("title")
     title = _read_own_title(first) if first is not None else ""
     if not title and first is not None:
@@ -312,7 +311,7 @@ def read_title(document: LexborHTMLParser) -> str:
 
 
 def _read_own_title(node: LexborNode) -> str:
-    # SVG images have titles too. A page's own title is in the head or, if the head ended too early,
-    # directly in the body.
+    # SVG images have titles too. The page's own title is in the head. If the head ended too early,
+    # the title is directly in the body.
     is_own = node.parent is not None and node.parent.tag in ("head", "body")
     return " ".join(node.text().split()) if is_own else ""

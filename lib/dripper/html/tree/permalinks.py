@@ -1,21 +1,20 @@
-"""Recognises links in headings that point to the heading itself, such as `¶`, `#` or an icon in
-manuals."""
+"""Detects permalinks: links in a heading to the heading itself. Their text is often `¶`, `#` or an
+icon."""
 
 from dripper.html.tree.elements import HEADINGS
 from dripper.html.tree.tree import Tree, attribute
 
 _HEADINGS = HEADINGS | {"dt"}
-"""Headings, and the `dt` terms that a manual describes."""
+"""Elements that may have a permalink. In manuals, `dt` has the terms."""
 _HIGHEST = 16
-"""Maximum number of elements between a mark and its heading, so that the cost of the search does
-not grow with the page's depth."""
+"""Maximum number of ancestors to search for a heading. Limits the cost on deep pages."""
 _LONGEST = 2
-"""Maximum number of characters in a mark; icons may have a second character that selects their
-glyph."""
+"""Maximum number of characters in a permalink's text. An icon may have a second character that
+selects its glyph."""
 
 
 def is_permalink(tree: Tree, element: int) -> bool:
-    """Return whether an `a` is only a link to the heading that contains it.
+    """Return whether an `a` is only a permalink of the heading around it.
 
     >>> from dripper.html import preprocess
     >>> tree = preprocess('<h1>Rain<a href="#rain">¶</a></h1>').elements

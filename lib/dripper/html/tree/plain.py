@@ -1,12 +1,13 @@
-"""Writes the parts of a page as plain text. A line break is added wherever a browser begins a line,
-and a space between neighbours that a browser sets apart although the markup has no white space
-between them.
+"""Converts the parts of a page to plain text. Adds the line breaks that a browser shows, and spaces
+between neighbours that a browser shows apart even without white space in the markup.
 
     <span>637kcal</span><span>Carbohydrates: 80g</span><span>Protein: 9g</span>
 
-is shown with gaps, which come from a style sheet that no archive contains. Signs of such a gap are
-an element shown as a box because of its name, its style or a well-known class; two links side by
-side; and two other elements side by side, if the characters that meet would not meet inside a word.
+is shown with gaps. The gaps come from a style sheet, and archives of pages do not contain it. So
+the gaps are guessed. One sign is an element that is shown as a box because of its name, style or a
+well-known class. Another is two links side by side. The last is any other two elements side by
+side, if the characters that meet rarely meet inside a word.
+
 In 1,304 training pages with reference texts of their own, a lower-case letter before an upper-case
 letter of the next element means two words in 93 of 124 cases (19 of 22 pages), a lower-case letter
 before a digit in 22 of 24, and a digit before an upper-case letter in all 12.
@@ -20,14 +21,13 @@ from dripper.html.tree.loops import find_joints
 from dripper.html.tree.tree import Tree, attribute
 
 _BOXES = words("button img input meter progress textarea video audio object iframe")
-"""Inline elements that a browser shows as a box."""
+"""Inline elements that browsers show as a box."""
 _WITHIN_WORDS = words("b big em font i mark s small strike strong tt u del ins nobr bdi bdo")
-"""Elements that mark parts of words as well as whole words; two of them side by side are no
-evidence of a gap."""
+"""Elements that mark words or parts of words. Two of them side by side are no evidence of a gap."""
 _CLOSE = words("sub sup wbr rt rp rb")
-"""Elements that belong to the word before them."""
+"""Elements that belong to the previous word."""
 _OPAQUE = words("pre code samp kbd tt math svg textarea")
-"""Elements in which characters are kept exactly as written."""
+"""Elements in which all text is left unchanged."""
 _STYLED_AS_BOX = re.compile(
     r"display\s*:\s*(?:-webkit-|-ms-)?(?:block|flex|grid|table|list-item|flow-root|box)|"
     r"position\s*:\s*(?:absolute|fixed)|float\s*:\s*(?:left|right)",
@@ -40,20 +40,19 @@ _CLASSED_AS_BOX = re.compile(
     re.IGNORECASE,
 )
 _LEVELS = 50
-"""Maximum number of ancestors that are checked, so that deeply nested pages cost no more than
-others."""
+"""Maximum number of ancestors to check. With this limit, deep nesting does not add cost."""
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 def fold(text: str) -> str:
-    """Return the letters and digits of a text, case-folded."""
+    """Reduce a text to its letters and digits, case-folded."""
     return _NO_LETTERS.sub("", text).casefold()
 
 
 def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
-    """Return `texts` with each tag replaced by a line break or nothing, and with a space added
-    between neighbours that are set apart."""
+    """Replace each tag in `texts` by a line break or nothing, and add spaces between neighbours
+    that browsers show apart."""
     breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()} | {"": ""}
     plain = texts.copy()
     marks = list(map(breaks.__getitem__, plain[1::2]))
@@ -64,14 +63,14 @@ def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
 
 
 def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
-    """Return the changed texts by index. The space is added to the text between two elements if
-    there is one, otherwise to the text before the first or after the last element.
+    """Add spaces between neighbours that browsers show apart. Return only the changed texts, by
+    index.
 
     Linear.
 
     Args:
-        texts: Like `tree.parts`, perhaps with changed texts.
-        marks: One string for each tag, empty unless the tag begins a line.
+        texts: `tree.parts`, perhaps with changed texts.
+        marks: One string for each tag. Empty unless a line begins at this tag.
     """
     changed: dict[int, str] = {}
     for place, end in find_joints(texts, marks, _ENDS, _BEGINS):
@@ -82,12 +81,13 @@ def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
 
 
 _ENDS, _BEGINS = ".!?:)%", "($€£"
-"""Characters other than letters and digits that can end (`_ENDS`) or begin (`_BEGINS`) a word."""
+"""Characters that can end (`_ENDS`) or begin (`_BEGINS`) a word, in addition to letters and
+digits."""
 
 
 def _add_space(tree: Tree, texts: list[str], changed: dict[int, str], first: int, last: int) -> None:
-    """Add to `changed` a space among the tags `first` to `last`: after the elements that end, and
-    before the elements that begin."""
+    """Add a space to `changed`, between the elements that end and the elements that begin among the
+    tags `first` to `last`."""
     last_end = last
     for index in range(first, last + 1, 2):
         if texts[index] and texts[index][1] != "/":
@@ -100,8 +100,8 @@ def _add_space(tree: Tree, texts: list[str], changed: dict[int, str], first: int
 
 
 def _is_apart(tree: Tree, first: int, last: int, before: str, after: str) -> bool:
-    """Return whether the texts before and after the tags `first` to `last` are set apart; none of
-    the tags begins a line."""
+    """Return whether a browser shows a gap between `before` and `after`, the texts around the tags
+    `first` to `last`. No line begins at any of the tags."""
     if first == last and tree.parts[first][1:2] != "/":
         tag = tree.parts[first]
         name = tree.names.get(tag)
@@ -120,13 +120,13 @@ def _is_apart(tree: Tree, first: int, last: int, before: str, after: str) -> boo
 
 
 def _is_initial(before: str, after: str) -> bool:
-    """Return whether a drop cap is followed by the rest of its word."""
+    """Return whether `before` is a drop cap and `after` the rest of its word."""
     return len(before.strip()) == 1 and before[-1].isupper() and after[0].islower()
 
 
 def _are_neighbours(tree: Tree, first: int, tags: list[str], names: list[str], before: str, after: str) -> bool:
-    """Return whether one element ends and another begins, and their characters or addresses set
-    them apart."""
+    """Return whether one element ends and another begins, and the characters or links suggest a
+    gap."""
     for place in range(len(tags) - 1):
         if tags[place][1] == "/" != tags[place + 1][1] and not _WITHIN_WORDS.issuperset(names[place : place + 2]):
             if _are_words(before[-2:], after):
@@ -137,8 +137,8 @@ def _are_neighbours(tree: Tree, first: int, tags: list[str], names: list[str], b
 
 
 def _are_words(before: str, after: str) -> bool:
-    """Return whether `before`, the end of one element, and `after`, the beginning of the next,
-    probably belong to two words."""
+    """Return whether the end of one element and the first character of the next probably belong to
+    two words."""
     end = before[-1]
     if after.isupper():
         return end.islower() or end in "0123456789.!?:)%"
@@ -146,21 +146,20 @@ def _are_words(before: str, after: str) -> bool:
 
 
 def _are_spaced(before: str, after: str) -> bool:
-    """Return whether two characters belong to words, in a script that separates words."""
+    """Return whether both characters belong to words of a script that puts spaces between words."""
     return before.isalnum() and after.isalnum() and before < "\u2e80" and after < "\u2e80"
 
 
 def _have_two_targets(tree: Tree, first: int, tags: list[str]) -> bool:
-    """Return whether the link that ends among the tags and the link that begins there have
-    different targets."""
+    """Return whether one link ends and another begins among the tags, and their targets differ."""
     old_link = next((tag for tag in _list_start_tags(tree, first, len(tags)) if tree.names[tag] == "a"), "")
     new_link = next(tag for tag in tags if tag[1] != "/" and tree.names[tag] == "a")
     return attribute(old_link, "href") != attribute(new_link, "href")
 
 
 def _list_start_tags(tree: Tree, first: int, count: int) -> list[str]:
-    """Return the start tags of up to `count` elements that end one right after another from `first`
-    on."""
+    """Return the start tags of up to `count` elements that end at consecutive tags, beginning at
+    `first`."""
     element = bisect_right(tree.opens, first) - 1
     start_tags, index = list[str](), first
     for _ in range(_LEVELS):
@@ -174,8 +173,7 @@ def _list_start_tags(tree: Tree, first: int, count: int) -> list[str]:
 
 
 def _is_boxed(tree: Tree, first: int, last: int) -> bool:
-    """Return whether one of the elements that end or begin is a box because of its style or
-    class."""
+    """Return whether the style or class of an element that ends or begins here makes it a box."""
     tags = _list_start_tags(tree, first, (last - first) // 2 + 1)
     tags += [tag for tag in tree.parts[first : last + 1 : 2] if tag[1:2] != "/"]
     return any(map(_is_box, tags))
@@ -188,7 +186,7 @@ def _is_box(tag: str) -> bool:
 
 
 def _is_opaque(tree: Tree, index: int) -> bool:
-    """Return whether a tag is inside code or a formula, or belongs to the code or formula
+    """Return whether a tag is inside code or a formula, or is the start or end tag of such an
     element."""
     tags, opens = tree.tags, tree.opens
     element = bisect_right(opens, index) - 1

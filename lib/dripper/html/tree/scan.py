@@ -1,8 +1,8 @@
-"""Turns serialised markup into a `Tree`: one split by a regular expression, one loop over the
-distinct tags, then one loop over all tags.
+"""Converts serialised markup to a `Tree` in three steps: split the markup with a regular
+expression, read each distinct tag once, and loop over all tags.
 
-If a compiler was present when the package was installed (see setup.py), C versions of these steps
-with the same results (`scan_c.c`) are used.
+If a C compiler was available during installation (see setup.py), the C versions in `scan_c.c` are
+used. Results are the same.
 """
 
 import re
@@ -17,30 +17,30 @@ from dripper.html.tree.visibility import HIDDEN_SHARE, Sight, without_texts
 try:
     from dripper.html.tree import scan_c
 
-    # A module that was compiled before its functions changed is not used.
+    # Do not use a module that was compiled from older code.
     IN_C = hasattr(scan_c, "read_names")
 except ImportError:
     IN_C = False
 
 TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
 START, VOID, HIDDEN, END, DROP, MARKED = range(6)
-"""Kinds of tags; a MARKED tag becomes START or HIDDEN once its element has been examined."""
+"""Kinds of tags. A MARKED tag becomes START or HIDDEN after its element has been examined."""
 
 
 _ROUNDS = 6
-"""Maximum number of rounds that search shown elements for further hidden elements."""
+"""Maximum number of passes. Each searches the newly shown elements for hidden elements."""
 
 
 class UnbalancedMarkupError(ValueError):
-    """Tags do not balance: the markup does not come from a serialiser."""
+    """The markup has unbalanced tags, so it does not come from a serialiser."""
 
     def __init__(self) -> None:
         super().__init__("unbalanced markup: not what a serialiser writes")
 
 
 class StartTag(NamedTuple):
-    """A start tag after a profile has read it: its markup, perhaps rewritten, and whether its
-    element is hidden and is to be cut out."""
+    """A profile's decision about a start tag: its markup, perhaps rewritten, and whether to cut out
+    its element as hidden."""
 
     markup: str
     hidden: bool = False
@@ -49,8 +49,8 @@ class StartTag(NamedTuple):
 Names = tuple[dict[str, str], dict[str, int], list[str], dict[str, dict[str, str]]]
 ReadTags = Callable[[list[str]], dict[str, StartTag]]
 Elements = tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]]
-"""Parents, opens, closes and lasts of a tree's elements, and the ranges of parts to cut out, each
-as its first and last index."""
+"""Parents, opens, closes and lasts of a tree's elements, and the first and last index of each range
+to cut out."""
 
 
 def scan(
@@ -62,22 +62,23 @@ def scan(
     has_blanks: bool = False,
     sight: Sight | None = None,
 ) -> Tree:
-    """Return the tree of a serialised page; comments and the doctype are removed, and the texts
-    beside them are joined.
+    """Build the tree of a serialised page. Comments and the doctype are removed, and the texts
+    around them are joined.
 
     Linear.
 
     Args:
-        markup: The page as a parser wrote it (see `tree`).
-        void: Names of elements that have no end tag.
-        read_tags: Called once with all distinct start tags. Returns the tags to rewrite, or to cut
-            out with their elements.
-        hidden_share: An element with more than this share of the page's text is not cut out.
-        sight: Decides which elements are hidden, in place of `hidden_share`.
-        has_blanks: Whether non-breaking spaces are written as references, as lexbor does.
+        markup: The page as serialised by a parser (see `tree`).
+        void: Names of elements without end tags.
+        read_tags: Called once with all distinct start tags. Returns the tags to rewrite and the
+            tags of elements to cut out.
+        hidden_share: An element with more than this fraction of the page's text is not cut out.
+        sight: Decides which elements are hidden. If given, `hidden_share` is ignored.
+        has_blanks: Whether the markup has non-breaking spaces as references, as lexbor writes them.
 
     Raises:
-        UnbalancedMarkupError: If tags do not balance, that is, if `markup` is not a serialisation.
+        UnbalancedMarkupError: If tags do not balance, because `markup` does not come from a
+            serialiser.
     """
     parts = split(markup, has_blanks=has_blanks)
     names, kinds_of, start_tags, values = _read_names(set(parts[1::2]), void)
@@ -109,8 +110,8 @@ def scan(
 
 
 def make_tree(parts: list[str]) -> Tree:
-    """Return the tree of HTML parts, that is, texts and tags as `split` returns them. An empty tag
-    is an element without a name and without markup.
+    """Build the tree of HTML parts, that is, of texts and tags as `split` returns them. An empty
+    tag counts as an element without name and markup.
 
     Raises:
         UnbalancedMarkupError: If tags do not balance.
@@ -134,7 +135,7 @@ def _find_elements(kinds: bytes, text_before: list[int], hidden_share: float) ->
 
 
 def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
-    """Return the kinds of tags, changed to `kind` for the tags at the given indexes of parts."""
+    """Return `kinds` with the tags at the given indexes of parts changed to `kind`."""
     changed = None
     for place in places:
         changed = changed or bytearray(kinds)
@@ -143,20 +144,20 @@ def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
 
 
 def split(markup: str, *, has_blanks: bool = False) -> list[str]:
-    """Return texts and tags, alternating, with texts at even indexes. Comments and the doctype
-    count as tags. has_blanks: see `scan`."""
+    """Split markup into alternating texts and tags, with texts at even indexes. Comments and the
+    doctype count as tags. has_blanks: see `scan`."""
     if IN_C:
         return scan_c.split(markup, has_blanks)
     parts = TOKEN.split(markup)
-    # This is six times as fast as a search through the whole markup.
+    # Replacing in each part is six times as fast as replacing in the whole markup.
     return [part.replace("&nbsp;", "\u00a0") if "&" in part else part for part in parts] if has_blanks else parts
 
 
 def _read_tags(
     tree: Tree, start_tags: list[str], kinds: dict[str, int], read_tags: ReadTags | None, sight: Sight | None
 ) -> dict[str, str]:
-    """Return the new markup of tags that change. Set the kind of each tag that hides its element,
-    and the names of new tags."""
+    """Return the new markup of changed tags. Also set the kind of each tag that hides its element,
+    and register the names of new tags."""
     names, rewritten = tree.names, dict[str, str]()
     hiding = sight.read_tags(start_tags, tree) if sight is not None else ()
     for tag, (markup, hidden) in read_tags(start_tags).items() if read_tags is not None else ():
@@ -169,15 +170,15 @@ def _read_tags(
         if kinds[tag] == START:
             kinds[tag] = HIDDEN
         else:
-            # An image may be a slide that is shown later. Until then its texts are not visible.
+            # A hidden image may be a slide that is shown later. Keep the image without its texts.
             rewritten[tag] = without_texts(rewritten.get(tag, tag))
             names[rewritten[tag]] = names[tag]
     return rewritten
 
 
 def read_names(tags: Iterable[str], void: Collection[str]) -> Names:
-    """Return the element names of distinct tags, their kinds (START, VOID, END, or DROP if the tag
-    is to be removed), the start tags, and the start tags' attribute values (see
+    """Read distinct tags. Return their element names, their kinds (START, VOID, END, or DROP for
+    tags to remove), the start tags, and the attribute values of the start tags (see
     `tree.read_values`)."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
@@ -185,7 +186,7 @@ def read_names(tags: Iterable[str], void: Collection[str]) -> Names:
     for tag in tags:
         if tag[1] == "/":
             name = names[tag] = tag[2:-1]
-            # SVG has elements with the names of HTML's void elements, but with end tags
+            # In SVG, some elements have the name of a void HTML element, but also an end tag
             # ("<source></source>").
             kinds[tag] = DROP if name in void else END
         elif tag[1] in "!?":
@@ -198,12 +199,12 @@ def read_names(tags: Iterable[str], void: Collection[str]) -> Names:
 
 
 def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
-    """Return the elements and the ranges to cut out, or None if tags do not balance. The elements'
-    indexes do not count these ranges.
+    """Return the elements and the ranges to cut out, or None if tags do not balance. The indexes of
+    elements are valid after the cuts.
 
     Args:
         kinds: The kinds of the tags.
-        text_before: The number of text characters before each tag, and the total; may be empty if
+        text_before: The number of text characters before each text, and the total. May be empty if
             no tag is HIDDEN.
     """
     parents, opens, cuts = list[int](), list[int](), list[tuple[int, int]]()

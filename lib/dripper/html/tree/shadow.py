@@ -1,9 +1,9 @@
-"""Attaches declarative shadow roots, as browsers do while they parse. The visible markup of a
-component is in a template, with slots for content from the page.
+"""Attaches declarative shadow roots, as browsers do during parsing. A component's visible markup is
+in a template. Its slots are filled with content from the page.
 
     <my-card><template shadowrootmode="open"><h2><slot></slot></h2></template>The mill</my-card>
 
-Of 4,632 pages, 11 have such templates; one of these pages has its text in 153 templates.
+Of 4,632 pages, 11 have such templates. On one of them, the text is spread over 153 templates.
 """
 
 import re
@@ -12,18 +12,17 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)>", re.IGNORECASE)
 SIGN = "shadowrootmode"
-"""The attribute that marks a template as a shadow root."""
+"""Attribute that marks a template as a shadow root."""
 _MARK = "data-shadow-root"
 _MOST_ROOTS = 500
-"""Maximum number of roots that have their slots filled, so that nested components cost no more than
-others."""
+"""Maximum number of shadow roots to fill. This limits the cost of nested components."""
 _MOST_GIVEN = 2_000
-"""Maximum number of nodes that the page passes to one root."""
+"""Maximum number of nodes from the page that one root receives."""
 
 
 def open_roots(html: bytes) -> bytes:
-    """Return the page with each shadow root's template replaced by an element, so that its content
-    is parsed with the page."""
+    """Replace the template of each shadow root by a `span`, so that the parser treats its content
+    as part of the page."""
     are_roots = list[bool]()
 
     def replace(tag: re.Match[bytes]) -> bytes:
@@ -36,9 +35,9 @@ def open_roots(html: bytes) -> bytes:
 
 
 def fill_slots(document: LexborHTMLParser) -> None:
-    """Move the content that a page passes to a component into the component's slots, in place. No
-    browser shows content without a matching slot, so this content goes into a hidden element after
-    the root."""
+    """Move the content that a page passes to a component into the component's slots, in place.
+    Browsers do not show content without a matching slot. Such content is moved to a hidden element
+    after the root."""
     for root in reversed(document.css(f"span[{_MARK}]")[:_MOST_ROOTS]):
         slots: dict[str, LexborNode] = {}
         unseen: LexborNode | None = None
@@ -66,7 +65,7 @@ def fill_slots(document: LexborHTMLParser) -> None:
 
 
 def _insert_hidden(document: LexborHTMLParser, root: LexborNode) -> LexborNode:
-    """Insert a new hidden element right after a root, and return it."""
+    """Insert a hidden element right after a root, and return the new element."""
     element = document.create_node("span")
     element.attrs["hidden"] = ""
     root.insert_after(element)

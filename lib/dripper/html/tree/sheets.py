@@ -1,16 +1,15 @@
-"""Reads the rules in a page's own `<style>` elements that hide something and have a simple
-selector.
+"""Finds rules in a page's own `<style>` elements that hide something. Only rules with a simple
+selector can hide an element.
 
 A simple selector consists of an element name, classes and an id (`p`, `.x`, `p.x`, `#x.y`), perhaps
-below `html` or `body`, so a start tag is enough to decide whether it matches. Rules count at the
-top level and within `@media screen`, `@media all`, `@supports` and `@layer`. Print rules never
-count. All other rules, with combinators, states or window sizes, hide nothing here. But if such a
-rule shows an element that a simple rule hides, the element is *folded*: a person can open it, or
-sees it at another window size.
+below `html` or `body`. A start tag is enough to match it. Rules count at the top level and within
+`@media screen`, `@media all`, `@supports` and `@layer`. Print rules never count. Other rules (with
+combinators, states, window sizes) never hide an element. But if one of them shows an element that a
+simple rule hides, the element is *folded*: a person can open it, or sees it at another window size.
 
-Sheets are long, and few of their rules hide something that is on the page. So the search first
-finds signs of hiding, then the rules around these signs, and then the page's tags that the
-selectors match.
+Sheets are long, and few of their rules hide anything on the page. So the code first searches for
+signs of hiding, then reads the rules around these signs, and last compares selectors with the
+page's tags.
 """
 
 import re
@@ -23,10 +22,11 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.styles import MAY_HIDE, add_declarations, clean, find_way, resolve_escapes, shows
 
 _MOST_CHARACTERS = 50_000
-"""Maximum number of characters read from a page's sheets, the shortest sheets first: long sheets
-belong to whole frameworks. Of 120 pages from five sets, half have 400 characters or fewer."""
+"""Maximum number of characters read from a page's sheets. The shortest are read first, because long
+sheets are usually frameworks. Of 120 pages from five data sets, half have 400 characters or
+fewer."""
 _MOST_RULES = 2_000
-"""Maximum number of rules of a page that are read."""
+"""Maximum number of rules to read for a page."""
 _LONGEST = 5_000
 """Maximum number of characters in a rule's selector list or declarations."""
 _SIGNS = (
@@ -37,12 +37,10 @@ _SIGNS = (
     "clip:", "clip-path", "indent:", "-999", "scale", "opacity(", "matrix(0", "rotatex(", "rotatey(", "zoom:", "font:0",
     "content-visibility", "-100vw", *(f"-{thousand}000" for thousand in range(1, 9)),
 )  # fmt: skip
-"""Pieces of declarations that may hide an element, as sheets write them; `str.find` finds them at C
-speed."""
+"""Parts of declarations that may hide an element. `str.find` searches for them at C speed."""
 
 _WIDE_COLONS = (" :", "\t:", ":  ", ":\t", ":\n")
-"""Colons with white space around them, other than a single space after. Most sheets have none and
-are left unchanged."""
+"""Colons with unusual white space around them. Most sheets have none and stay unchanged."""
 _GOES_ON = re.compile(r"[\w-]")
 _BEGINS = re.compile(r"[\s,>+~{}]")
 _COMMENT = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?")
@@ -55,16 +53,16 @@ _PLAIN = re.compile(
 )
 _PRINT = re.compile(r"@(?:media\s*(?:only\s+)?(?:print|speech|aural|tty|braille)\b|(?:-\w+-)?keyframes|font-face|page)")
 _CLOAK = re.compile("cloak|fouc|js-?hid|async-?hide|no-?js|^\\.js$|amp-|preload|loading|(?:^|[.#-])hide-?until")
-"""Names of elements that scripts show once they run."""
+"""Class and id names of elements that a script shows when it runs."""
 _KEPT_NAMES = words("html body noscript")
 
 
 class Rule(NamedTuple):
-    """A rule in the page's sheets that matches some of the page's tags.
+    """A rule from the page's sheets that matches some of the page's tags.
 
-    name: the element's name, or "" for any element. marks: classes and ids, as `.x`, `#x`. rank:
-    the rule's weight, that is, the numbers of ids, classes and names, and the position in the
-    sheets.
+    name: the element's name, or "" for any element. marks: the classes and ids, as `.x` and `#x`.
+    rank: the rule's precedence, that is, the numbers of ids, classes and names, then its position
+    in the sheets.
     """
 
     name: str
@@ -74,11 +72,10 @@ class Rule(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The rules in a page's sheets that hide something.
+    """The rules in a page's sheets that affect hidden elements.
 
-    rules: the hiding rules that match tags of the page, and other rules for the same classes, ids
-    or names. folded: the classes, ids and names of hiding rules with elements that another rule
-    shows again.
+    rules: the hiding rules that match tags of the page, and the other rules for the same classes,
+    ids or names. folded: classes, ids and names that one rule hides and another shows.
     """
 
     rules: Sequence[Rule]
@@ -89,8 +86,8 @@ NOTHING = Found((), frozenset())
 
 
 def join_sheets(sheets: Iterable[str]) -> str:
-    """Return the sheets of a page that are to be read, joined in their order, as clean lower-case
-    text."""
+    """Join a page's sheets in their order, in lower case and without comments and escapes. The
+    longest sheets are left out if the total would exceed `_MOST_CHARACTERS`."""
     shortest, chosen, left = sorted(enumerate(sheets), key=lambda sheet: len(sheet[1])), list[tuple[int, str]](), 0
     for number, sheet in shortest:
         left += len(sheet)
@@ -108,12 +105,12 @@ def join_sheets(sheets: Iterable[str]) -> str:
 
 
 def read_sheets(css: str, find_keys: Callable[[], Collection[str]]) -> Found:
-    """Return the rules in sheets that hide elements of a page.
+    """Find the rules in a page's sheets that hide its elements.
 
-    Linear, because of budgets; rules beyond the budgets hide nothing.
+    Linear, because of limits. Rules beyond the limits are ignored.
 
     Args:
-        css: See `join_sheets`.
+        css: The result of `join_sheets`.
         find_keys: Returns the page's element names (as `<p`), classes and ids, in lower case.
     """
     sheet = _Sheet(css, find_keys)
@@ -131,7 +128,7 @@ def read_sheets(css: str, find_keys: Callable[[], Collection[str]]) -> Found:
 
 
 class _Sheet:
-    """The text of sheets, with methods that find the rules that count."""
+    """The text of a page's sheets, with methods to find rules."""
 
     def __init__(self, css: str, find_keys: Callable[[], Collection[str]]) -> None:
         self._css, self._find_keys = css, find_keys
@@ -143,7 +140,7 @@ class _Sheet:
         return self._find_keys()
 
     def find_signs(self) -> list[int]:
-        """Return the offset of the opening brace of each rule that has a sign of hiding."""
+        """Return the offset of the opening brace of each rule with a sign of hiding."""
         braces = set[int]()
         for sign in _SIGNS:
             at = self._css.find(sign)
@@ -154,8 +151,8 @@ class _Sheet:
         return sorted(braces)
 
     def read_rule(self, brace: int) -> list[Rule]:
-        """Return the rule at a brace, once for each of its simple selectors that may match, or []
-        if it hides nothing."""
+        """Return the rule at a brace, once for each simple selector that may match. Return [] if
+        the rule hides nothing."""
         selectors = self._find_selectors(brace)
         simple = [found for selector in selectors if (found := self._match(selector)) is not None]
         self._n_rules += bool(simple)
@@ -168,8 +165,8 @@ class _Sheet:
         return [self._weigh(name, marks, brace, block) for name, marks in simple]
 
     def read_others(self, mark: str) -> Iterator[tuple[Rule | None, bool]]:
-        """Yield the rules for a hiding rule's class, id or name: (rule, False) if the rule counts
-        beside the hiding rule, (None, True) if it shows the element again."""
+        """Find other rules for the class, id or name of a hiding rule. Yield (rule, False) for a
+        rule that counts, and (None, True) for any other rule that shows the element again."""
         at = self._css.find(mark)
         while at >= 0 and self._n_rules < _MOST_RULES:
             self._n_rules += 1
@@ -200,7 +197,7 @@ class _Sheet:
                 yield None, True
 
     def _find_selectors(self, brace: int, at: int | None = None) -> list[str]:
-        """Return the selectors before a brace, or [] if they are too long or begin after offset
+        """Return the selectors before a brace. Return [] if they are too long or begin after offset
         `at`."""
         least = max(0, brace - _LONGEST)
         start = max(self._css.rfind(sign, least, brace) for sign in "{};") + 1
@@ -212,7 +209,8 @@ class _Sheet:
         return clean(self._css[brace + 1 : brace + _LONGEST].partition("}")[0].partition("{")[0])
 
     def _match(self, selector: str) -> tuple[str, tuple[str, ...]] | None:
-        """Return a simple selector's name, classes and ids if the page has them, otherwise None."""
+        """Return the name, and the classes and ids, of a simple selector, or None if the selector
+        is not simple or the page lacks them."""
         simple = _SIMPLE.fullmatch(selector)
         if simple is None or not selector or _CLOAK.search(selector):
             return None
@@ -227,8 +225,8 @@ class _Sheet:
         return Rule(name, marks, (n_ids, len(marks) - n_ids, bool(name), brace), block)
 
     def _place(self, brace: int) -> str:
-        """Return the kind of place that a rule is in: `plain`, `print`, or `other` if the rule
-        counts only in some windows or within another rule."""
+        """Return the context of the rule at a brace: `plain`, `print`, or `other` if the rule
+        counts only in some windows or is nested in another rule."""
         if self._css.count("{", 0, brace) == self._css.count("}", 0, brace):
             return "plain"
         if self._changes is None:
@@ -238,7 +236,7 @@ class _Sheet:
         return kinds[before - 1] if before else "plain"
 
     def _find_places(self) -> tuple[list[int], list[str]]:
-        """Return the offsets of the braces, and the kind of place after each."""
+        """Return the offsets of all braces, and the context after each brace."""
         places, kinds, around = list[int](), list[str](), list[str]()
         for match in _BLOCK.finditer(self._css):
             token, now = match[0], around[-1] if around else "plain"

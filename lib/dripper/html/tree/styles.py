@@ -1,7 +1,7 @@
-"""Reads the declarations in a style attribute or a rule, and decides whether they hide an element.
+"""Decides whether the declarations in a style attribute or a rule hide an element.
 
 Properties follow CSS 2.2, CSS Display 3, CSS Masking 1, CSS Transforms 2 and CSS Containment 2.
-Lengths are compared in pixels, with typical values for units that depend on a font or a window.
+Lengths are converted to pixels. Units that depend on a font or a window have typical values.
 """
 
 import re
@@ -12,38 +12,38 @@ from dripper.html.tree.elements import words
 
 
 class Way(Enum):
-    """A way to hide an element."""
+    """A way in which an element is hidden."""
 
     DISPLAY = "display"
-    """It has no box, so nothing inside it can be visible."""
+    """The element has no box, so nothing inside it can be visible."""
     VISIBILITY = "visibility"
-    """It is invisible, except for elements inside it with `visibility: visible`."""
+    """The element is invisible, but elements inside it with `visibility: visible` are not."""
     TEXT = "text"
-    """Its letters have no size or no colour, or are off screen; elements inside it may differ."""
+    """The letters have no size, have no colour or are off screen. Elements inside may differ."""
     BOX = "box"
-    """Its box is transparent, empty, clipped or off screen."""
+    """The box is transparent, empty, clipped or off screen."""
     NAME = "name"
-    """A class marks it as text for screen readers, or an attribute hides it from them."""
+    """A class marks the element as text for screen readers, or an attribute hides it from them."""
     NEVER = "never"
-    """It is never shown."""
+    """The element is never shown."""
 
 
 Declarations = Mapping[str, str]
-"""Property → value, both in lower case."""
+"""Maps properties to values, both in lower case."""
 
 MAY_HIDE = re.compile(
     r"none|hidden|collapse|opacity|clip|indent|scale|transparent|zoom|rotate|matrix|font\s*:|rgba|hsla|#\w{3}0\b|#\w{6}00|"
     r"-\s*\d{2,}|\d{4}|(?:height|width|size)\s*:\s*[.01]|background.*color|color.*background|\\|/\*|calc",
     re.DOTALL,
 )
-"""A pattern that matches every lower-case style that may hide an element."""
+"""Matches every lower-case style that may hide an element."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:0{0,4}(4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|5f)(?:\s|(?![0-9a-f]))|([g-z]))")
-"""A CSS escape for a letter, a digit, `-` or `_`."""
+"""A CSS escape of a letter, a digit, `-` or `_`."""
 _URL = re.compile(r"url\([^)]*\)?")
 _MOST = 10_000
-"""Maximum number of characters of a style that are read."""
+"""Maximum number of characters to read from a style."""
 
 _LENGTH = re.compile(
     r"(?:calc\(\s*)?([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(px|r?em|ex|ch|%|[sld]?v(?:w|h|min|max|i|b)|pt|pc|cm|mm|in|q)?\s*\)?"
@@ -51,14 +51,14 @@ _LENGTH = re.compile(
 _PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "cm": 37.8, "mm": 3.78, "in": 96.0, "q": 0.94}
 _PIXELS |= {"em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "%": 10.0}
 _OFF = 500.0
-"""A box this many pixels to the left or above is off screen."""
+"""A box is off screen if it is this many pixels to the left or above."""
 _FAR = 5_000.0
-"""A box this many pixels to the right or below is off screen. The limit is high because rows of
-slides are long."""
+"""A box is off screen if it is this many pixels to the right or below. The number is high because
+rows of slides are long."""
 _DOT = 1.0
-"""Largest size in pixels of a box or a letter that nobody sees."""
+"""Boxes and letters of at most this size in pixels are invisible."""
 _CLEAR = 0.02
-"""Largest opacity that nobody sees."""
+"""Boxes of at most this opacity are invisible."""
 
 _NUMBERS = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?:px|r?em|%|v[wh]|pt)?")
 _SCALES = re.compile(r"\b(scale(?:x|y|3d)?|matrix(?:3d)?|rotate[xy])\(([^()]*)\)")
@@ -74,8 +74,8 @@ _FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]*)\)")
 
 
 def read_declarations(style: str) -> dict[str, str]:
-    """Return the declarations of a style. For each property, the last important declaration counts,
-    or else the last declaration.
+    """Parse a style into its declarations. If a property is repeated, the last important
+    declaration wins, otherwise the last declaration.
 
     Linear.
 
@@ -88,7 +88,7 @@ def read_declarations(style: str) -> dict[str, str]:
 
 
 def clean(style: str) -> str:
-    """Return a style in lower case, without comments and addresses, and with escapes resolved."""
+    """Return a style in lower case, with escapes resolved, and without comments and URLs."""
     style = style[:_MOST].lower()
     if "/*" in style:
         style = _COMMENT.sub(" ", style)
@@ -98,14 +98,14 @@ def clean(style: str) -> str:
 
 
 def resolve_escapes(text: str) -> str:
-    """Return lower-case CSS with escaped letters, digits, `-` and `_` unescaped (CSS Syntax 3,
-    4.3.7). Escapes of other characters are kept."""
+    """Resolve escapes of letters, digits, `-` and `_` in lower-case CSS (CSS Syntax 3, 4.3.7).
+    Escapes of other characters are kept."""
     return _ESCAPE.sub(lambda escape: escape[2] or chr(int(escape[1], 16)).lower(), text)
 
 
 def add_declarations(declared: dict[str, str], important: set[str], style: str) -> None:
-    """Add the declarations of a clean style. They replace earlier ones, but only an important
-    declaration replaces an important one."""
+    """Add the declarations of a clean style to `declared`. Later declarations replace earlier ones,
+    but only an important declaration replaces an important one."""
     for part in style.split(";"):
         name, colon, value = part.partition(":")
         if not colon:
@@ -122,9 +122,9 @@ def add_declarations(declared: dict[str, str], important: set[str], style: str) 
 
 
 def find_way(declared: Declarations) -> Way | None:
-    """Return the way in which declarations hide an element, or None if they do not.
+    """Return the way in which declarations hide an element, or None.
 
-    A box with a height transition is not hidden: a click opens it.
+    A box with a height transition is not hidden, because a click opens it.
     """
     if "height" in declared.get("transition", ""):
         return None
@@ -138,7 +138,7 @@ def find_way(declared: Declarations) -> Way | None:
 
 
 def shows(declared: Declarations) -> bool:
-    """Return whether declarations show an element that other declarations hide."""
+    """Return whether these declarations would show an element that other declarations hide."""
     if any(name in declared and declared[name] not in _NOTHING for name in _SIZED):
         return True
     return any(name in declared and not declared[name].startswith("-") for name in _MOVED)
@@ -150,7 +150,7 @@ _MOVED = words("left top right bottom text-indent transform translate scale clip
 
 
 def read_length(value: str) -> float | None:
-    """Return an approximate length in pixels, or None if the value is not a number.
+    """Convert a CSS length to pixels, approximately. Return None if the value is not a length.
 
     >>> read_length("-999em"), read_length("calc(0px)"), read_length("auto")
     (-15984.0, 0.0, None)
@@ -165,7 +165,7 @@ def _is_off(declared: Declarations) -> bool:
     """Return whether a box is off screen."""
     for name in ("left", "top", "right", "bottom", "inset-inline-start", "inset-block-start"):
         length = read_length(declared[name]) if name in declared else None
-        # `top` does not count, because pages are read by scrolling down.
+        # `top` does not count, because readers scroll down.
         is_far = length is not None and length >= _FAR and name != "top" and not declared[name].endswith("%")
         if is_far or (length is not None and length <= -_OFF):
             return True
@@ -185,7 +185,7 @@ def _is_far_back(value: str) -> bool:
 
 
 def _is_clear(declared: Declarations) -> bool:
-    """Return whether a box is transparent, or scaled to nothing."""
+    """Return whether a box is transparent or scaled to nothing."""
     if "opacity" in declared and _is_at_most(declared["opacity"], _CLEAR):
         return True
     if "filter" in declared and (found := _FILTER.search(declared["filter"])) and _is_at_most(found[1].strip(), _CLEAR):
@@ -243,7 +243,7 @@ def _is_clipped(declared: Declarations) -> bool:
 
 
 def _is_empty(declared: Declarations) -> bool:
-    """Return whether a box has no size and hides its overflow."""
+    """Return whether a box has no height or width and hides its overflow."""
     if not any(
         value.split()[:1] and value.split()[-1] in ("hidden", "clip", "auto", "scroll")
         for name in ("overflow", "overflow-x", "overflow-y", "contain")
@@ -273,7 +273,7 @@ def _is_dot(value: str | None) -> bool:
 
 
 def _has_no_letters(declared: Declarations) -> bool:
-    """Return whether letters have no size or no colour, or are moved off screen."""
+    """Return whether letters have no size, have no visible colour or are off screen."""
     if _is_dot(declared.get("font-size")) or ("font" in declared and _FONT.search(declared["font"])):
         return True
     if "text-indent" in declared:
@@ -292,7 +292,8 @@ def _has_no_letters(declared: Declarations) -> bool:
 
 
 def read_colour(value: str) -> str | None:
-    """Return a colour as `#` and six hex digits, "" if it is transparent, or None if it is unknown.
+    """Return a colour as `#` and six hex digits, "" for a transparent colour, or None for an
+    unknown value.
 
     >>> read_colour("#FFF".lower()), read_colour("rgb(255, 255, 255)"), read_colour("#00000000")
     ('#ffffff', '#ffffff', '')
@@ -317,8 +318,8 @@ def read_colour(value: str) -> str | None:
 
 
 def join(blocks: Iterable[str], inline: str) -> dict[str, str]:
-    """Return the combined declarations of rule blocks, which come weakest first, and of a style
-    attribute."""
+    """Combine the declarations of rule blocks and of a style attribute. Blocks come weakest first,
+    and the attribute is strongest."""
     declared: dict[str, str] = {}
     important = set[str]()
     for block in blocks:

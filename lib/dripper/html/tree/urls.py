@@ -1,5 +1,5 @@
-"""Completes and cleans addresses as a browser does (WHATWG URL standard), as far as links and
-images of archived pages need it."""
+"""Resolves and cleans URLs as a browser does (WHATWG URL standard). Covers only the cases that
+occur for links and images in archived pages."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,31 +9,32 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _AUTHORITY = re.compile(r"(https?|ftp)://([^/?#]+)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
 _PATH = re.compile(r"[^?#]*")
 _ENDS = "".join(map(chr, range(0x21)))
-"""C0 controls and the space, which the standard strips from both ends."""
+"""C0 controls and the space. The standard strips them from both ends."""
 _DROPPED = str.maketrans("", "", "\t\n\r")
 _CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)(?:(?<!,)[\t\n\f\r ]++([^,]*+))?+,?")
-"""Possessive, because the pattern would otherwise try every way to split a list of thousands of
-commas. An address that ends with commas has no descriptor."""
+"""One candidate of a `srcset`. Quantifiers are possessive. Otherwise the pattern would try every
+way to split a list of thousands of commas. A URL that ends with commas has no descriptor."""
 _BETWEEN = "\t\n\f\r ,"
 _SPECIAL = frozenset({"http", "https", "ftp"})
 
 
 class Base(NamedTuple):
-    """The base address for a page's relative addresses."""
+    """The base URL, against which a page's relative URLs are resolved."""
 
     scheme: str
     host: str
-    """The host with user and port, as written."""
+    """The host, with user and port if given, unchanged."""
     path: str
     query: str
     is_own: bool
-    """Whether it is the page's own address, so that `#part` stays within the page."""
+    """Whether the base is the page's own URL, so that `#part` refers to the page itself."""
 
     @classmethod
     def of(cls, url: str | None, base_href: str = "") -> "Base | None":
-        """Return the base of a page at `url` with `base_href` as its first `<base href>`.
+        """Build the base of a page from its URL and its first `<base href>`.
 
-        Return None if neither is a web address. Relative addresses then cannot be completed.
+        Return None if neither is an absolute web URL. In that case, relative URLs cannot be
+        resolved.
 
         >>> Base.of("https://e.org/a/b.html", "../c/").join("d.png")
         'https://e.org/c/d.png'
@@ -45,11 +46,11 @@ class Base(NamedTuple):
         return _parse(own.join(address) if own is not None else address, is_own=False) or own
 
     def join(self, address: str) -> str:
-        """Return an address from the page as a clean absolute address, with spaces as browsers send
-        them (URL standard, path percent-encode set).
+        """Resolve a URL from the page to a clean absolute URL. Spaces become `%20` (URL standard,
+        path percent-encode set).
 
-        `#part` of the page itself, an empty address, and addresses with schemes without paths
-        (`mailto:`) are not completed.
+        Three kinds of URLs are not resolved: `#part` of the page itself, empty URLs, and URLs with
+        a scheme without paths, such as `mailto:`.
 
         >>> base = Base.of("https://e.org/a/b.html?c=1")
         >>> [base.join(address) for address in ("d", "/d", "//f.org/d", "#d", "tel:1")]
@@ -92,13 +93,13 @@ def _parse(url: str, *, is_own: bool) -> Base | None:
 
 
 def clean_address(address: str) -> str:
-    """Return an address without the characters that the standard ignores: controls and spaces
-    around it, tabs and line breaks inside."""
+    """Remove the characters that the standard ignores in a URL: controls and spaces at both ends,
+    and tabs and line breaks anywhere."""
     return address.strip() if address.isprintable() else address.strip(_ENDS).translate(_DROPPED)
 
 
 def follow_dots(path: str) -> str:
-    """Return an absolute path with its `.` and `..` resolved.
+    """Resolve `.` and `..` in an absolute path.
 
     >>> follow_dots("/a/./b/../../../c/.")
     '/c/'
@@ -118,25 +119,24 @@ def follow_dots(path: str) -> str:
 
 
 def read_scheme(address: str) -> str:
-    """Return the scheme of a cleaned address in lower case, or "" for a relative address."""
+    """Return the scheme of a cleaned URL in lower case, or "" for a relative URL."""
     match = _SCHEME.match(address)
     return match[1].lower() if match else ""
 
 
 def read_set(candidates: str) -> Iterator[tuple[str, str]]:
-    """Yield the address and descriptor of each candidate of a `srcset` (HTML standard 4.8.4.2.1).
+    """Yield the URL and the descriptor of each candidate in a `srcset` (HTML standard 4.8.4.2.1).
 
     >>> list(read_set(", a.jpg, b,c.jpg 2x"))
     [('a.jpg', ''), ('b,c.jpg', '2x')]
     """
-    # In a list with only commas left, the pattern would be tried at each comma.
+    # Without this strip, the pattern would be tried at every comma of a list that ends in commas.
     for match in _CANDIDATE.finditer(candidates.strip(_BETWEEN)):
         yield match[1].rstrip(","), (match[2] or "").strip()
 
 
 def rewrite_set(candidates: str, rewrite: Callable[[str], str | None]) -> str:
-    """Return a `srcset` with each address rewritten. A candidate is dropped if `rewrite` returns
-    None.
+    """Rewrite each URL in a `srcset`. If `rewrite` returns None, the candidate is dropped.
 
     >>> rewrite_set("a.jpg, b,c.jpg 2x", str.upper)
     'A.JPG, B,C.JPG 2x'

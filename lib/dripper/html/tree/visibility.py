@@ -1,14 +1,14 @@
-"""Decides which elements of a page a person sees: each is shown, folded (a person can open it) or
-hidden. A folded element counts as shown. A hidden element is cut out.
+"""Decides which elements of a page are visible to a person. Each element is shown, folded (a person
+can open it) or hidden. Folded elements count as shown, and hidden elements are cut out.
 
-Evidence that an element is hidden: its name and attributes, its style, the page's own style sheets
-(see `sheets`), and names that mark text for screen readers. Evidence that it is folded: a control
-that names its id, or a button right beside it; names of tabs, accordions and the like; a CSS rule
-that shows it again. Pages with scripts that show content later are kept whole: an element with much
-of the page's text is shown, and so are all elements hidden in one way if together they have much of
+An element may be hidden because of its name, attributes or style, the page's own style sheets (see
+`sheets`), or a class for screen-reader text. Evidence for folded is a control with the element's
+id, a button right beside the element, names of tabs, accordions and the like, or a CSS rule that
+shows the element again. Because scripts may show content later, an element with much of the page's
+text is shown. So are all elements that are hidden in the same way, if together they have much of
 the text.
 
-Every decision that depends on a start tag alone is made once for each distinct tag.
+Decisions that depend only on the start tag are made once for each distinct tag.
 """
 
 import re
@@ -24,58 +24,58 @@ from dripper.html.tree.styles import MAY_HIDE, Way, clean, find_way, join, read_
 from dripper.html.tree.tree import Tree, attribute, unescape
 
 HIDDEN_SHARE = 0.3
-"""A hidden element with more than this share of the page's text is shown, because scripts will show
-it. In 2,374 labelled training pages, hidden elements above this share are 35 % (`display:none`) to
-80 % (`hidden`) main content, and hidden elements below it are 15 % main content."""
+"""A hidden element with more than this fraction of the page's text is shown, because scripts will
+probably show it. In 2,374 labelled training pages, such elements are 35 % (`display:none`) to 80 %
+(`hidden`) main content, and smaller hidden elements 15 %."""
 _SHORT, _SHORT_SHARE = 200, 0.5
-"""Maximum number of characters in a short element, and the share of the page's text above which a
-short element is shown."""
+"""For a hidden element with up to `_SHORT` characters, `_SHORT_SHARE` replaces HIDDEN_SHARE."""
 _ALL_SHARE = 0.5
-"""Maximum share of the page's text in all elements hidden in one way; above it, they are shown."""
+"""If all elements that are hidden in the same way have more than this fraction of the page's text,
+they are all shown."""
 _ALL_SHARES = {Way.DISPLAY: 0.9, Way.NEVER: 1.0}
-"""`_ALL_SHARE` for the ways that also hide menus and notices."""
+"""Exceptions to `_ALL_SHARE`, for the ways that also hide menus and notices."""
 
 _ROOTS = ("<html", "<body")
 _NEVER = words("datalist desc meter progress")
 _CLOSED = words("dialog canvas")
-"""Elements with hidden content: a `dialog` until it is open, and a `canvas`, which shows only a
-script's drawing."""
+"""Elements with hidden content. A `dialog` is hidden until it is opened. A `canvas` shows only the
+drawing of a script."""
 _MARKED = words("video audio object title")
-"""Players, which show their content only in browsers that cannot play them, and titles."""
+"""Players and titles. Players show their content only in browsers that cannot play them."""
 _PLAYS_NO_MORE = re.compile(r"flash|shockwave|java|silverlight|classid|\.swf|^<object(?!.* data=)", re.DOTALL)
-"""Marks of objects that no browser plays, so that their content is shown."""
+"""Marks of objects that no browser can play. Browsers show the content of such objects."""
 _LAZY = re.compile(r" (?:data-|loading=|srcset)")
 
 _SPOKEN = re.compile(
     r"(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only|s)?|offscreen|assistive-text|element-invisible|"
     r"(?:hide|hidden)-visually)(?:-focusable)?"
 )
-"""Classes that mark text for screen readers, in lower case."""
+"""Classes for text that only screen readers use, in lower case."""
 _SPOKEN_SIGNS = ("sr-only", "isually", "screen", "assistive-text", "element-invisible")
 _CUSTOM = re.compile("<[a-z][a-z0-9]*-")
-"""Elements that are invisible until a script defines them."""
+"""Custom elements, which are invisible until a script defines them."""
 _HAS_OWN_LETTERS = re.compile(" class=|font|color|indent")
-"""Signs of elements with a text style of their own: pages give a row of boxes `font-size: 0` to
-close the gaps between the boxes."""
+"""Signs of an element with its own text style. Pages use `font-size: 0` for a row of boxes to close
+the gaps between them."""
 _SAYS_VISIBLE = re.compile(r"visibility\s*:\s*visible")
 _NEAR = 6
-"""Number of tags, before text for screen readers, that are searched for its short form."""
+"""Number of tags to search, before text for screen readers, for the short form of this text."""
 _MOST_KEYS = 100
-"""Maximum number of classes, ids and names from hiding rules that are looked for."""
+"""Maximum number of classes, ids and names to search for in the page's tags."""
 _VOID_TAGS = tuple(f"<{name}{end}" for name in HTML_VOID for end in " >")
 _TEXTS = re.compile(' (?:alt|title)="[^"]*"')
 _MOST_TAGS = 50_000
-"""The number of distinct start tags from which on only elements that are never shown are hidden."""
+"""On pages with this many distinct start tags or more, only elements that are never shown are
+hidden."""
 _ROUNDS = 6
 
 
 class Sight:
-    """Decides the visibility of one page's elements. `scan` uses each instance once, and calls
-    `read_tags` first.
+    """Decides which elements of one page are visible. Not reusable. `scan` calls `read_tags` first.
 
     Args:
         sheets: The texts of the page's own style sheets.
-        keeps_hidden: Whether to cut only elements that are never shown.
+        keeps_hidden: Whether to keep hidden elements, except elements that are never shown.
     """
 
     def __init__(self, sheets: Sequence[str] = (), *, keeps_hidden: bool = False) -> None:
@@ -83,18 +83,18 @@ class Sight:
         self._ways: dict[str, Way] = {}
         self._visible, self._spoken = set[str](), set[str]()
         self.marked: Collection[str] = ()
-        """The start tags of players and titles; `blank_unseen` examines their elements."""
+        """Start tags of players and titles. `blank_unseen` examines their elements."""
         self._has_formulas = False
         self._blanked = 0
         self.hidden_characters = 0
-        """Number of hidden characters that were left out."""
+        """Number of characters that were left out as hidden."""
 
     def read_tags(self, tags: Sequence[str], tree: Tree) -> Mapping[str, Way]:
-        """Return the start tags that hide their elements, each with its way of hiding.
+        """Return the start tags of hidden elements, each with its way of hiding.
 
         Args:
             tags: All distinct start tags.
-            tree: The page; only its distinct tags are read.
+            tree: The page. Only its distinct tags are read.
         """
         names = tree.names
         there = set(names.values())
@@ -123,11 +123,11 @@ class Sight:
         return ways
 
     def blank_unseen(self, parts: list[str], marked: Sequence[int]) -> Iterator[int]:
-        """Blank the fallback content of players. Yield the index, in `parts`, of the start tag of
-        each title that belongs to a drawing, not to the page.
+        """Blank the fallback content of players. Yield the start tag of each title that belongs to
+        a drawing instead of the page, as an index in `parts`.
 
         Args:
-            marked: The indexes, in `parts`, of the tags that are in `self.marked`, in order.
+            marked: Indexes in `parts` of the tags in `self.marked`, in ascending order.
         """
         body = next((place for place in range(1, len(parts), 2) if parts[place].startswith("<body")), 0)
         before, ends, last = list[int](), dict[str, int](), 0
@@ -143,7 +143,7 @@ class Sight:
             if ends.get(end, 0) < first:
                 ends[end] = _find(parts, end, first)
             size = before[(ends[end] + 1) // 2] - before[(first + 1) // 2]
-            # A "player" with much of the page's text is markup that lost its end tag.
+            # A "player" with much of the page's text is a player without an end tag.
             if first > last and size <= HIDDEN_SHARE * before[-1]:
                 last = ends[end]
                 self._blanked += size
@@ -151,13 +151,13 @@ class Sight:
         self.hidden_characters = self._blanked
 
     def choose_shown(self, parts: list[str], cuts: Sequence[tuple[int, int]], text_before: Sequence[int]) -> list[int]:
-        """Return the indexes, in `parts`, of the start tags of hidden elements that are shown after
-        all, because of their share of the text, their content or their neighbours.
+        """Return the hidden elements to show after all, because of their fraction of the text,
+        their content or their neighbours. Each is the index of a start tag in `parts`.
 
         Args:
-            cuts: First and last index of each outermost hidden element, or of a single tag that is
-                removed (equal indexes).
-            text_before: See `scan.find_elements`.
+            cuts: First and last index of each outermost hidden element. For a single removed tag,
+                both are equal.
+            text_before: As in `scan.find_elements`.
         """
         total, shown = text_before[-1], list[int]()
         sizes = {
@@ -184,7 +184,7 @@ class Sight:
         return shown
 
     def _is_shown(self, parts: list[str], first: int, last: int, way: Way, size: int) -> bool:
-        """Return whether a hidden element is shown because of its content or its neighbours."""
+        """Return whether to show a hidden element because of its content or its neighbours."""
         if parts[first - 2] == "</summary>":
             return True
         if way is not Way.DISPLAY and (
@@ -203,8 +203,8 @@ class Sight:
         return any(tag in self._visible for tag in parts[first + 2 : last : 2])
 
     def _blank(self, parts: list[str], first: int, last: int, way: Way) -> int:
-        """Blank the texts of an element, except inside its visible descendants. Return the number
-        of blanked characters."""
+        """Blank the texts of an element, but not the texts in its visible descendants. Return the
+        number of blanked characters."""
         states, blanked = [False], 0
         for index in range(first + 1, last, 2):
             text = parts[index]
@@ -221,16 +221,16 @@ class Sight:
 
 
 def _find_keys(tree: Tree) -> set[str]:
-    """Return a page's element names (as `<p`), classes and ids, in lower case."""
+    """Return a page's classes, ids and element names (as `<p`) in lower case."""
     values = " ".join([*tree.values("class").values(), *tree.values("id").values()])
     return {*values.lower().split(), *(f"<{name}" for name in tree.names.values())}
 
 
 def _find_spoken(classes: Mapping[str, str]) -> set[str]:
-    """Return the tags with a class that marks text for screen readers.
+    """Return the tags with a class for screen-reader text.
 
     Args:
-        classes: The classes of each tag.
+        classes: The class attribute of each tag.
     """
     joined = " ".join(classes.values())
     signs = [sign for sign in _SPOKEN_SIGNS if sign in joined]
@@ -243,8 +243,8 @@ def _find_spoken(classes: Mapping[str, str]) -> set[str]:
 
 
 def _find_hidden(tree: Tree, of_sheets: Mapping[str, list[Rule]], folded: Collection[str]) -> Iterator[tuple[str, Way]]:
-    """Yield the tags that hide their elements through attributes or the page's style sheets, each
-    with its way of hiding. A stronger way comes later."""
+    """Yield the tags of elements that attributes or the page's style sheets hide, each with its way
+    of hiding. If a tag is repeated, the later way is stronger."""
     unread = [tag for tag, value in tree.values("aria-hidden").items() if value == "true"]
     yield from ((tag, Way.NAME) for tag in unread if tree.names[tag] in LINE_BREAKING)
     styles = tree.values("style")
@@ -259,7 +259,7 @@ def _find_hidden(tree: Tree, of_sheets: Mapping[str, list[Rule]], folded: Collec
 
 
 def _unfold(hidden: dict[str, Way], tags: Sequence[str], spoken: Collection[str]) -> None:
-    """Remove from `hidden` the tags of elements that a reader or a script opens."""
+    """Delete from `hidden` the tags of elements that a reader or a script opens."""
     opened: set[str] | None = None
     for tag, way in list(hidden.items()):
         lowered = tag.lower()
@@ -281,8 +281,8 @@ def _unfold(hidden: dict[str, Way], tags: Sequence[str], spoken: Collection[str]
 
 
 def _find(parts: list[str], part: str, start: int) -> int:
-    """Return the index of a part at or after `start`, or the index of the last tag if there is
-    none."""
+    """Return the first index of a part at or after `start`. If there is none, return the index of
+    the last tag."""
     try:
         return parts.index(part, start)
     except ValueError:
@@ -290,7 +290,7 @@ def _find(parts: list[str], part: str, start: int) -> int:
 
 
 def without_texts(tag: str) -> str:
-    """Return an image's start tag without its alternative text and title.
+    """Remove the alternative text and the title from an image's start tag.
 
     >>> without_texts('<img src="/a.jpg" alt="a boat" hidden="">')
     '<img src="/a.jpg" hidden="">'
@@ -299,7 +299,8 @@ def without_texts(tag: str) -> str:
 
 
 def _is_marked_hidden(tag: str) -> bool:
-    """Return whether an element has the attribute `hidden` and no style that shows it anyway."""
+    """Return whether an element has the attribute `hidden`, and no style that shows the element
+    anyway."""
     value = attribute(tag, "hidden")
     if value is None or value.lower() == "until-found":
         return False
@@ -308,7 +309,7 @@ def _is_marked_hidden(tag: str) -> bool:
 
 
 def _is_gone(tag: str, way: Way) -> bool:
-    """Return whether a void element is an image that is not shown."""
+    """Return whether a hidden void element is an image to cut out. Lazy images are kept."""
     return tag.startswith("<img") and way in (Way.DISPLAY, Way.VISIBILITY) and not _LAZY.search(tag)
 
 
@@ -320,7 +321,7 @@ def _judge_style(style: str) -> Way | None:
 
 
 def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | None:
-    """Return the way in which a tag's serialised style and matching rules hide its element."""
+    """Return the way in which a serialised style and the matching rules hide an element."""
     by_style = None
     if rules or MAY_HIDE.search(style.lower()):
         style = clean(unescape(style))
@@ -334,8 +335,8 @@ def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | 
 
 
 def _match_rules(rules: Sequence[Rule], tags: Sequence[str], tree: Tree) -> dict[str, list[Rule]]:
-    """Return the rules that match each start tag, the weakest first; tags without a rule are left
-    out."""
+    """Return the rules that match each start tag, the weakest rule first. Tags without rules are
+    left out."""
     by_key: dict[str, list[Rule]] = {}
     names, classes_of, ids = tree.names, tree.values("class"), tree.values("id")
     for rule in rules:
@@ -359,8 +360,8 @@ def _shows_again(rule: Rule) -> bool:
 
 
 def _has_short_form(parts: Sequence[str], first: int, last: int) -> bool:
-    """Return whether text for screen readers is right beside its visible short form. Markdown then
-    has the text (see `markdown.repeats`)."""
+    """Return whether text for screen readers is close to its visible short form. If so, Markdown
+    contains the text (see `markdown.repeats`)."""
     if last + 2 < len(parts) and ' aria-hidden="true"' in parts[last + 2]:
         return True
     return any(' aria-hidden="true"' in parts[place] for place in range(first - 2, max(0, first - 2 * _NEAR), -2))

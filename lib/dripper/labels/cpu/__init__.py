@@ -1,2 +1,2 @@
-"""The labeler `cpu`: computes features of each block (`features`), applies a small network, and
+"""The labeler `cpu`. It computes features of each block (`features`), applies a small network, and
 decides the labels."""

@@ -1,8 +1,8 @@
-"""The network's operations for labelling, in numpy or in C. Their results are exact (see
+"""The network's operations for labelling, in numpy and in C. Results are exact (see
 `dripper.labels.cpu.network`).
 
-The C version exists if there was a compiler when the package was installed (see setup.py). Both
-versions give the same bits. C is faster, because numpy reads and writes all activations in each
+The C version exists only if a C compiler was available during installation (see setup.py). Both
+versions return the same bits. C is faster, because numpy reads and writes all activations in every
 operation.
 """
 
@@ -14,20 +14,20 @@ from dripper.labels.cpu.network import ACTIVATION_STEPS, EPSILON, POOLED_LIMIT, 
 try:
     from dripper.labels.cpu import arithmetic_c as arithmetic_c
 
-    # A module that was compiled before its functions changed is not used.
+    # Do not use a module that was compiled from older code.
     IN_C = hasattr(arithmetic_c, "standardise")
 except ImportError:
     IN_C = False
 
-# Adding and subtracting 1.5·2^(52-8) rounds a float64 to multiples of 2^-8, ties to even, in two
-# operations; 1.5·2^(23-8) does the same for a float32.
+# Adding and subtracting 1.5·2^(52-8) rounds a float64 to a multiple of 2^-8, with ties to even. For
+# a float32, the number is 1.5·2^(23-8).
 _ROUNDER_64 = 1.5 * 2.0**52 / ACTIVATION_STEPS
 _ROUNDER_32 = np.float32(1.5 * 2.0**23 / ACTIVATION_STEPS)
 _POOLED_ROUNDER = 1.5 * 2.0**52 / POOLED_STEPS
 
 
 def choose_operations(starts: IntArray, ends: IntArray) -> Operations:
-    """Return the operations on one page.
+    """Return the operations for one page, in C if possible.
 
     Args:
         starts, ends: As in `network.BlockSequence`.
@@ -39,8 +39,8 @@ class NumpyOperations:
     """The operations for labelling in numpy. starts, ends: as in `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
-        # Neighbouring blocks mostly share a container, so its mean is computed only once. Levels
-        # are processed one after another.
+        # Compute the mean of each container only once, because neighbouring blocks usually share a
+        # container. Levels are processed one after another.
         starts_at, ends_at = starts.T, ends.T
         is_new = np.ones(starts_at.shape, bool)
         is_new[:, 1:] = (starts_at[:, 1:] != starts_at[:, :-1]) | (ends_at[:, 1:] != ends_at[:, :-1])
@@ -79,11 +79,11 @@ class NumpyOperations:
         """Return the container means plus bias, rectified and clipped, on the coarser grid."""
         sums = np.zeros((len(x) + 1, x.shape[1]))
         sums[1:] = x
-        # numpy sums column by column. Summing two columns at a time, as complex numbers, is faster.
+        # numpy sums column by column. It is faster to sum two columns at a time as complex numbers.
         pairs = sums.view(np.complex128)
         np.cumsum(pairs, axis=0, out=pairs)
-        # One row for each pair of block and level, so that each range costs two copies of
-        # contiguous numbers.
+        # Use one row for each pair of block and level. With this layout, each range needs only two
+        # copies of contiguous numbers.
         columns = x.shape[1] // self._n_levels
         rows = sums.reshape(-1, columns)
         means = rows.take(self._ends, axis=0)
@@ -101,8 +101,8 @@ class NumpyOperations:
 
 
 class OperationsInC:
-    """The operations for labelling in C (`arithmetic_c.c`), except matrix products. starts, ends:
-    as in `network.BlockSequence`."""
+    """The operations for labelling in C (`arithmetic_c.c`). Matrix products still use numpy.
+    starts, ends: as in `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
         self._starts, self._ends = (np.ascontiguousarray(part, np.int64) for part in (starts, ends))
@@ -112,7 +112,7 @@ class OperationsInC:
         is computed in float64, and |result| must be under 2^43."""
         y = x.astype(matrix.dtype, copy=False) @ matrix
         if y.dtype == np.float32:
-            # The bias is the number 0 if there is none.
+            # The bias is the number 0 if the layer has none.
             arithmetic_c.snap(y, bias if isinstance(bias, np.ndarray) else b"")
             return y
         snapped = np.empty(y.shape, np.float32)
@@ -148,7 +148,7 @@ class OperationsInC:
 
 
 def snap(x: Array) -> Array:
-    """Round to multiples of 1/256, in place; |x| must be under 2^43, or under 2^14 if x is
+    """Round to multiples of 1/256, in place. |x| must be less than 2^43, or less than 2^14 for
     float32."""
     rounder = _ROUNDER_32 if x.dtype == np.float32 else _ROUNDER_64
     x += rounder

@@ -1,15 +1,15 @@
-"""Decides labels from probabilities: chooses the set of blocks with the highest expected F1 (Ye et
-al. 2012, "Optimizing F-measure"). Also estimates the kind of a page and the confidence of its
+"""Turns probabilities into labels, by choosing the set of blocks with the highest expected F1 (Ye
+et al. 2012, "Optimizing F-measure"). Also classifies the page, and estimates the confidence of its
 labels.
 
-A linear layer computes the kind. Its inputs are means of the blocks' features and of the network's
-states. The means are over blocks, over words, and over words that are likely main. The means over
-words prevent a menu of a hundred links from hiding one long text. Further inputs are counts of
-elements and form fields, and the types that the page declares.
+A linear layer computes the kind of page. Its inputs are means of the blocks' features and of the
+network's states. These are means over blocks, over words, and over words weighted by the
+probability of main. Without means over words, a menu of a hundred links would hide one long text.
+Other inputs are counts of elements and form fields, and the page's declared types.
 
-A threshold of one half maximises accuracy, but the goal is F1: on a page with many doubtful blocks
-(a listing) it is better to mark all or none of them. If blocks are weighted by their words, the
-best set is always the k most probable blocks.
+A threshold of one half would maximise accuracy, but the goal is F1. On a page with many doubtful
+blocks, such as a listing, it is better to mark all or none of them. The best set is always the k
+most probable blocks for some k.
 """
 
 import math
@@ -22,26 +22,26 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.arithmetic import snap
 from dripper.labels.cpu.network import ACTIVATION_STEPS, Array
 
-# Probabilities are rounded to this grid, so that the last bit of a machine's exp() cannot change a
-# label.
+# Probabilities are rounded to multiples of 1/4096, so that the last bit of a machine's exp() cannot
+# change a label.
 PROBABILITY_STEPS = 4096
-# Beyond this limit the probability is 0 or 1 on that grid anyway, and exp() could overflow.
+# Beyond this limit, the rounded probability is 0 or 1 anyway, and exp() could overflow.
 LOGIT_LIMIT = 30.0
-# Errors within a page are correlated: annotators leave out either all items of a list or none. So
-# the logits of a page share a normal error with standard deviation 1.5. It is approximated by the
-# three-point Gauss-Hermite rule: factors of the odds (exp(±1.5·√3)) with weights. Held-out F1 is
-# 0.8924 with this error and 0.8912 without; deviations 1 and 2 gave 0.8920.
+# Errors within a page are correlated: annotators leave out all items of a list or none. So the
+# logits of a page share a normal error with standard deviation 1.5. The three-point Gauss-Hermite
+# rule approximates this error by factors of the odds (exp(±1.5·√3)) with weights. Held-out F1 is
+# 0.8924 with the error and 0.8912 without. With standard deviations of 1 and 2, F1 is 0.8920.
 PAGE_DOUBTS = ((13.445, 1 / 6), (1.0, 2 / 3), (1 / 13.445, 1 / 6))
 
-# In ROUGE-5, which compares sequences of five words, a wrong block costs more than its own words:
-# also up to eight sequences at its edges. This weight gains 0.002 in held-out ROUGE-5 F1, and 0.003
-# averaged over kinds.
+# ROUGE-5 compares sequences of five words. A wrong block costs its own words and up to eight
+# sequences at its edges. This weight increases held-out ROUGE-5 F1 by 0.002, or by 0.003 averaged
+# over kinds.
 EDGE_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """main: (n_blocks,) bool. expected_f1: the expected F1 of `main`, 0 to 1, over words and edges;
+    """main: (n_blocks,) bool. expected_f1: the expected F1 of `main` over words and edges, 0 to 1;
     0 if the page has no words."""
 
     main: npt.NDArray[np.bool_]
@@ -49,29 +49,30 @@ class Decision:
 
 
 def probabilities(logits: FloatArray, temperature: float = 1.0, shift: float = 0.0) -> FloatArray:
-    """Return calibrated probabilities as multiples of 1/4096, in the shape of the logits.
+    """Convert logits to calibrated probabilities, rounded to multiples of 1/4096.
 
-    The logit becomes (logit - shift) / temperature. Temperature and shift are fitted on validation
-    pages.
+    A calibrated logit is (logit - shift) / temperature. Temperature and shift were fitted on
+    validation pages.
     """
     probability = 1.0 / (1.0 + np.exp(-np.clip((logits - shift) / temperature, -LOGIT_LIMIT, LOGIT_LIMIT)))
     return np.rint(probability * PROBABILITY_STEPS) / PROBABILITY_STEPS
 
 
 def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshold: float | None = None) -> Decision:
-    """Return the labels with the highest expected F1 over words. Blocks without words (images) are
-    main above the corresponding cut.
+    """Choose the labels with the highest expected F1 over words. A block without words (an image)
+    is main if its probability reaches the corresponding threshold.
 
-    Ties go to the smaller set, and within it to the earlier block.
+    Among equal scores, the smaller set wins. Among equal probabilities, the earlier block wins.
 
     Args:
         beta: The weight of recall relative to precision (F-beta).
-        threshold: If given, blocks with at least this probability are main, and the likeliest block
-            with words always is. The expected F1 is then the expected F1 of these labels.
+        threshold: If given, blocks with at least this probability are main. The likeliest block
+            with words is always main.
         probability: (n_blocks,), the probability of main.
-        words: (n_blocks,), the number of words; a block's weight is this number plus EDGE_WORDS.
+        words: (n_blocks,), the number of words. The weight of a block with words is this number
+            plus EDGE_WORDS.
 
-    The expectation of F1 is taken as the ratio of expectations, averaged over PAGE_DOUBTS.
+    Expected F1 is approximated by the ratio of expectations, averaged over PAGE_DOUBTS.
 
     >>> decide(np.array([0.9, 0.2, 0.6]), np.array([10, 5, 30])).main
     array([ True, False,  True])
@@ -94,8 +95,8 @@ def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshol
         best = max(int(np.count_nonzero(probability >= threshold)) - 1, int(np.argmax(weights > 0)))
     main = np.zeros(len(words), bool)
     main[order[: best + 1]] = True
-    # The best set is close to "every block above half of the best F1" (Lipton et al. 2014). This is
-    # the rule for blocks without words, such as images.
+    # The best set is close to all blocks with a probability above half of the best F1 (Lipton et
+    # al. 2014). For blocks without words, such as images, use this rule.
     cut = scores[best] / (1 + beta**2) if threshold is None else threshold
     return Decision(main | ((words == 0) & (probability >= cut)), float(f1[best]))
 
@@ -103,17 +104,17 @@ def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshol
 KINDS = (
     "article", "collection", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service",
 )  # fmt: skip
-"""Page kinds, in the order of the layer's columns. collection: a shop's list of products. forum:
-threads, and questions with answers. other: portals, and pages that fit no other kind. nothing: no
-main content, as on error pages and login walls."""
+"""Kinds of pages, in the order of the layer's columns. collection: a shop's list of products.
+forum: threads, and questions with answers. other: portals, and pages that fit no other kind.
+nothing: pages without main content, such as error pages and login walls."""
 
-# An expected F1 of 0 or 1 has no logit.
+# An expected F1 of 0 or 1 has no finite logit.
 _SUREST = 0.998
 
 
 @dataclass(slots=True)
 class PageSummary:
-    """The means of the features and states of a page's blocks, accumulated window by window.
+    """Accumulates the means of the features and states of a page's blocks, window by window.
 
     >>> summary = PageSummary()
     >>> summary.add(np.array([3, 1]), np.array([1.0, 0.0]), np.array([[1.0], [3.0]]))
@@ -122,25 +123,25 @@ class PageSummary:
     """
 
     sums: FloatArray | None = None
-    """(3, 1 + n_columns), sums over blocks, over words, and over words times the probability of
-    main. The first column is the sum of the weights."""
+    """(3, 1 + n_columns), the sums over blocks, over words, and over words weighted by the
+    probability of main. The first column has the sums of the weights."""
 
     def add(self, words: IntArray, probability: FloatArray, *columns: Array) -> None:
-        """Add more blocks.
+        """Add a window of blocks.
 
         Args:
             words: (n_blocks,), the number of words.
             probability: (n_blocks,), the network's probability of main, in multiples of 1/4096.
-            columns: Each (n_blocks, any number), on the activation grid.
+            columns: Arrays of shape (n_blocks, any number), on the activation grid.
         """
-        # Sums of products of grid values are exact, so their order does not matter.
+        # Sums of products of grid values are exact, so the order of summation does not matter.
         weights = np.stack([np.ones(len(words)), words, words * probability])
         own = np.concatenate([weights.sum(axis=1, keepdims=True), *(weights @ each for each in columns)], axis=1)
         self.sums = own if self.sums is None else self.sums + own
 
     def means(self) -> FloatArray:
         """Return the means over blocks, over words and over main words, shape (3 · n_columns,), on
-        the activation grid; 0 if there are no such words. Raises ValueError if no blocks were
+        the activation grid. Means over no words are 0. Raises ValueError if no blocks were
         added."""
         if self.sums is None:
             raise ValueError("a page of which nothing was added has no means")
@@ -148,12 +149,12 @@ class PageSummary:
 
 
 def classify(matrix: FloatArray, bias: FloatArray, inputs: FloatArray) -> FloatArray:
-    """Return the probability of each of KINDS as multiples of 1/4096, shape (n_kinds,).
+    """Return the probability of each kind in KINDS, shape (n_kinds,), as multiples of 1/4096.
 
     Args:
         matrix: (n_inputs, n_kinds), on the weight grid.
         bias: (n_kinds,), on the weight grid.
-        inputs: (n_inputs,), the page's inputs, on the activation grid.
+        inputs: (n_inputs,), the page's inputs to the layer, on the activation grid.
     """
     logits = inputs @ matrix + bias  # exact: products of grid values
     odds = np.exp(logits - logits.max())
@@ -161,8 +162,8 @@ def classify(matrix: FloatArray, bias: FloatArray, inputs: FloatArray) -> FloatA
 
 
 def make_evidence(expected_f1: float, kinds: FloatArray) -> FloatArray:
-    """Return the inputs of the confidence's logistic function, shape (2 · n_kinds,): the kinds'
-    probabilities, and their products with the logit of the expected F1.
+    """Return the inputs of the confidence's logistic function, shape (2 · n_kinds,): the
+    probabilities of the kinds, and their products with the logit of the expected F1.
 
     Args:
         kinds: (n_kinds,), the probability of each kind.
@@ -173,8 +174,8 @@ def make_evidence(expected_f1: float, kinds: FloatArray) -> FloatArray:
 
 
 def estimate_confidence(coefficients: FloatArray, expected_f1: float, kinds: FloatArray) -> float:
-    """Return the F1 that similar labels of similar pages have reached, 0 to 1, as a multiple of
-    1/4096.
+    """Estimate the confidence: the F1 that similar labels of similar pages have reached, 0 to 1, as
+    a multiple of 1/4096.
 
     Args:
         coefficients: (2 · n_kinds,), on the weight grid.

@@ -1,10 +1,10 @@
-"""Entry and settings of the labeler `cpu`, with the conventions on which annotators disagree:
-readers' comments under an article, and the page's title.
+"""Entry and settings of the labeler `cpu`. Annotators disagree on two conventions: whether readers'
+comments under an article and the page's title are main content.
 
-By default the network follows its training sets, which mostly leave out both. If the user chooses
-otherwise, the network's second output, the switch, marks the comments and the title, and their
-probability of being main is changed. Forum posts and Q&A answers are the page's content, not
-comments.
+By default, the labeler follows the network's training sets, which usually leave out both. If the
+user chooses otherwise, the probability of the comments and the title changes. The network's second
+output, the switch, detects these blocks. Forum posts and answers to questions are not comments, but
+the page's content.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ Wish = Literal["auto", "include", "exclude"]
 
 
 BETAS: Mapping[str, float] = {"precision": 0.5, "balanced": 1.0, "recall": 2.0}
-"""Weight of recall relative to precision (the beta of F-beta)."""
+"""Weights of recall relative to precision (beta in F-beta)."""
 
 
 class CpuSettings(Section):
@@ -51,12 +51,12 @@ class CpuSettings(Section):
         return {"beta": BETAS[self.focus]} if isinstance(self.focus, str) else {"threshold": self.focus}
 
     def suffix(self) -> str:
-        """Return the part of the version that names the focus; "" for the default."""
+        """Return the part of the version for the focus, or "" for the default."""
         return "" if self.focus == "balanced" else f"+focus={self.focus}"
 
 
 class Conventions(NamedTuple):
-    """The conventions on which people disagree. `auto` follows the network's training."""
+    """The conventions on which people disagree. `auto` follows the network's training sets."""
 
     comments: Wish = "auto"
     """Readers' comments under other content."""
@@ -64,12 +64,13 @@ class Conventions(NamedTuple):
     """The heading that repeats the page's title."""
 
     def apply(self, probability: FloatArray, parts: FloatArray) -> FloatArray:
-        """Return the probabilities of `main` under the conventions, shape (n_blocks,).
+        """Apply the conventions to the blocks' probabilities, and return the new probabilities,
+        shape (n_blocks,).
 
         Args:
             probability: (n_blocks,), the probability of main without conventions.
-            parts: (n_blocks, 2), the probabilities that a block belongs to the comments and to the
-                title.
+            parts: (n_blocks, 2), the probabilities that each block belongs to the comments and to
+                the title.
 
         >>> parts = np.array([[1.0, 0.0], [0.0, 0.0]])
         >>> Conventions(comments="exclude").apply(np.array([0.5, 0.75]), parts)
@@ -83,7 +84,7 @@ class Conventions(NamedTuple):
         return probability
 
     def suffixes(self) -> list[str]:
-        """Return the conventions other than `auto`, for the labeler's version.
+        """Return the conventions other than `auto` as parts of the labeler's version.
 
         >>> Conventions(title="include").suffixes()
         ['+title=include']

@@ -1,7 +1,7 @@
-"""The labeler `cpu`. It computes features of the blocks, applies a small network and a focus, asks
-for a second opinion on doubtful pages, and marks the set of blocks with the highest expected F1.
+"""The labeler `cpu`. It computes features of the blocks, applies a small network and a focus, uses
+further networks on doubtful pages, and marks the set of blocks with the highest expected F1.
 
-It needs only numpy: no GPU, hub or server. `dripper_lab.train.cpu` trains the weights.
+Needs only numpy, and no GPU, hub or server. `dripper_lab.train.cpu` trains the weights.
 """
 
 import math
@@ -25,24 +25,24 @@ from dripper.labels.cpu.reasons import GROUPS, weigh_groups
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
 
-# A page with more blocks is labelled in windows of this size, each as if it were a page:
-# activations take about 5 KB per block, so memory stays under 100 MB. None of 2,300 labelled pages
-# has more than a third as many blocks.
+# A page with more blocks is labelled in windows of this size, each as if it were a page.
+# Activations take about 5 KB per block, so memory stays under 100 MB. None of 2,300 labelled pages
+# has more than a third of this number.
 WINDOW_BLOCKS = 16_384
-# Blocks on either side that are read with a window, because the networks look this far to the left
-# and right. Without this margin, the last blocks of a window would be taken for the end of the
-# page.
+# Number of blocks on each side to read with a window, because the networks see this far. Without
+# margins, a network would treat the ends of a window as the ends of a page.
 MARGIN_BLOCKS = 64
-# Standardised features beyond this limit are outliers (such as a block of 100 KB) that would drown
-# out the rest.
+# Standardised features are clipped to this limit. Outliers, such as a block of 100 KB, would
+# outweigh all others.
 FEATURE_LIMIT = 6.0
-# Probability of furniture; not 0, because later labelers of a chain take its logarithm.
+# Maximum probability of blocks that are never main. Not 0, because later labelers in a chain take
+# the logarithm.
 _NEVER_MAIN = 0.001
 _BALANCED = CpuSettings()
 
 
 class CpuLabeler:
-    """The labeler `cpu`; see the module. A page gets bit-identical labels and probabilities on
+    """The labeler `cpu` (see the module). Labels and probabilities of a page are bit-identical on
     every machine."""
 
     name = "cpu"
@@ -65,24 +65,23 @@ class CpuLabeler:
     def load(
         cls, path: Path | None = None, conventions: Conventions = AS_LEARNED, settings: CpuSettings = _BALANCED
     ) -> "CpuLabeler":
-        """Return the labeler with the weights in a file, by default the file in the package. Raises
+        """Load the labeler with weights from a file, by default from the package. Raises
         MachineError.
 
         Args:
             conventions: The parts of a page on which annotators disagree.
-            settings: Only the focus is read. A focus other than the default is added to `version`.
+            settings: Only `focus` is used. If not the default, it becomes part of `version`.
         """
         return cls(load_weights(path), conventions, settings)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` per page. If any block of a page has words, at least one block is
-        main."""
+        """Return one `Labels` per page. On each page with words, at least one block is main."""
         # With such small matrices, BLAS threads only wait for each other.
         with one_thread(self._blas):
             return [self._label(page) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
-        """Return each feature group's evidence that each block is main, in log odds (see
+        """Return the evidence of each feature group that each block is main, in log odds (see
         `reasons`)."""
         with one_thread(self._blas):
             windows = [
@@ -114,8 +113,8 @@ class CpuLabeler:
 
 
 def classify_page(weights: Weights, summary: PageSummary, structure: FloatArray) -> FloatArray:
-    """Return the probability of each of `decide.KINDS`, shape (n_kinds,). structure: as in
-    `page_features.STRUCTURE_NAMES`."""
+    """Return the probability of each kind in `decide.KINDS`, shape (n_kinds,). structure: values in
+    the order of `page_features.STRUCTURE_NAMES`."""
     inputs = np.concatenate([summary.means(), structure])
     return classify(weights.matrices["kind"], weights.matrices["kind_bias"], inputs)
 
@@ -127,15 +126,15 @@ def score_main(
     conventions: Conventions = AS_LEARNED,
     summary: PageSummary | None = None,
 ) -> FloatArray:
-    """Return each block's calibrated probability of being main under the conventions, shape
-    (n_blocks,).
+    """Return each block's calibrated probability of being main, shape (n_blocks,), after the
+    conventions have been applied.
 
     Args:
         weights: The weights of all networks.
         blocks: The blocks with their raw features.
         words: (n_blocks,), the number of words of each block.
         conventions: The parts of a page on which annotators disagree.
-        summary: The summary to which these blocks are added.
+        summary: If given, these blocks are added to this summary.
     """
     page = normalize_page(weights, blocks)
     logits, states = score_blocks(weights, page)
@@ -149,16 +148,16 @@ def score_main(
 
 
 class NormalizedPage(NamedTuple):
-    """A page in the form that the networks read."""
+    """The input of the networks for one page."""
 
     features: Array
     """(n_blocks, n_features), standardised, on the grid."""
     ops: Operations
-    """The operations on this page's arrays."""
+    """The operations for this page."""
 
 
 def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
-    """Standardise the raw features of a page for the networks."""
+    """Prepare the raw features of a page for the networks: standardise, clip and round them."""
     if arithmetic.IN_C and blocks.features.dtype == np.float32:
         features = np.empty(blocks.features.shape)
         arithmetic.arithmetic_c.standardise(blocks.features, weights.mean, weights.scale, FEATURE_LIMIT, features)
@@ -168,36 +167,37 @@ def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
 
 
 def score_blocks(weights: Weights, page: NormalizedPage) -> tuple[FloatArray, Array]:
-    """Return the uncalibrated logit of main, (n_blocks,), and the network's state of every block,
+    """Return the uncalibrated logits of main, shape (n_blocks,), and the network's states, shape
     (n_blocks, width)."""
     states = compute_states(weights.exact, weights.shape, page.features, page.ops)
     return compute_logits(weights.exact, states, page.ops).astype(np.float64), states
 
 
 def score_parts(weights: Weights, page: NormalizedPage, states: Array) -> FloatArray:
-    """Return the logits that blocks belong to the comments and to the title, shape (n_blocks, 2).
-    states: the blocks' states."""
+    """Return the logits that each block belongs to the comments and to the title, shape (n_blocks,
+    2). states: the network's states, from `score_blocks`."""
     inputs = np.concatenate([page.features, states], axis=1)
     return np.asarray(page.ops.linear(inputs, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64))
 
 
 def score_by_others(weights: Weights, page: NormalizedPage) -> list[FloatArray]:
-    """Return the uncalibrated logits of main from each of the other networks, each (n_blocks,)."""
+    """Return the uncalibrated logits of main from each other network. Each array has shape
+    (n_blocks,)."""
     return [
         forward(network.exact, network.shape, page.features, page.ops).astype(np.float64) for network in weights.others
     ]
 
 
 def standardise(weights: Weights, features: FloatArray) -> FloatArray:
-    """Return the features scaled to mean 0 and standard deviation 1 over the training pages, with
-    outliers clipped."""
+    """Scale features to mean 0 and standard deviation 1 over the training pages, and clip
+    outliers."""
     values = features - weights.mean
     values /= weights.scale
     return np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT, out=values)
 
 
 def _cut_windows(page: PageFeatures) -> Iterator[tuple[PageFeatures, slice]]:
-    """Yield windows of equal size, each with the margins around it, and the slice of the window
+    """Split a page into windows of equal size. Yield each window with its margins, and the slice
     without the margins."""
     n_blocks = len(page.words)
     if n_blocks <= WINDOW_BLOCKS:

@@ -1,15 +1,14 @@
-"""The network that scores blocks: dilated separable convolutions over the sequence, and means over
-block containers.
+"""The network that scores blocks. It consists of dilated separable convolutions over the sequence
+of blocks, and means over the blocks' containers.
 
 Labelling (`dripper.labels.cpu.arithmetic`) and training (JAX, `dripper_lab.train.optimise`) share
-one definition of the layers; the operations that differ are behind :class:`Operations`.
+the definition of the layers. :class:`Operations` declares the operations that differ.
 
-Labelling gives the same bits on every machine. Sums of floats depend on the order of summation,
-which differs between processors' BLAS libraries. So weights and activations are rounded to dyadic
-grids (2^-10 and 2^-8). These are coarse enough for every sum of products to be exact in float32,
-and the order of exact sums does not matter. All other operations are single IEEE operations, which
-are the same everywhere. For values without a bound (features, running sums over a page), the
-arithmetic is in float64, which has a far finer grid.
+Labelling returns the same bits on every machine. A sum of floats depends on the order of summation,
+which differs between processors' BLAS libraries. So weights are rounded to multiples of 2^-10, and
+activations to multiples of 2^-8. These grids are so coarse that every sum of products is exact in
+float32, in any order. All other steps are single IEEE operations, which are the same everywhere.
+Values without a bound (features, running sums over a page) use float64, which has a far finer grid.
 """
 
 from collections.abc import Mapping
@@ -21,53 +20,53 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 
 Array = Any
-"""A numpy or JAX array; the two have no common type."""
+"""A numpy or JAX array. There is no common type for both."""
 
 WEIGHT_STEPS = 1024
-"""Weights are multiples of 1/1024 within ±32: int16 in the file."""
+"""Weights are multiples of 1/1024 between -32 and 32, which fit int16 in the file."""
 ACTIVATION_STEPS = 256
 """Activations are multiples of 1/256."""
 POOLED_STEPS, POOLED_LIMIT = 64, 8.0
-"""Container means are multiples of 1/64, at most 8: unlike the inputs of most linear layers, they
-are not normalised."""
+"""Container means are multiples of 1/64 and at most 8. Unlike the inputs of most linear layers,
+they are not normalised."""
 EPSILON = 2.0**-10
-"""Keeps an all-zero row finite in the normalisation; far below the mean square of any other row
-(about 1)."""
+"""Keeps an all-zero row finite in the normalisation. The mean square of any other row is about
+1."""
 
-# A float32 holds 24 bits. Sums of products of activations and weights are multiples of 2^-18 (for
-# pooled activations: 2^-16). So they are exact in every order if the sum of the absolute products
-# is under 2^6 (pooled: 2^8).
+# A float32 has 24 significant bits. Sums of products of activations and weights are multiples of
+# 2^-18 (for pooled activations, 2^-16). Therefore they are exact in any order if the sum of the
+# absolute products is less than 2^6 (pooled: 2^8).
 _PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * ACTIVATION_STEPS)
 _POOLED_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * POOLED_STEPS)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The parts of a network's shape that its weights do not determine."""
+    """The properties of a network that do not follow from its weights."""
 
     dilations: tuple[int, ...]
     """The dilation of each convolution layer, in order."""
     pooled: tuple[int, ...]
-    """Indexes of the layers that are followed by container means."""
+    """Indexes of convolution layers. Container means follow each of these layers."""
 
 
 class BlockSequence(NamedTuple):
-    """The blocks of one page in the form that the network reads."""
+    """The blocks of one page, with raw features and containers."""
 
     features: Array
     """(n_blocks, n_features)."""
     starts: Array
     ends: Array
-    """Both: (n_blocks, n_levels), the range of blocks in the block's container at each level, end
-    exclusive. A mean over this range describes the block's list, section or page."""
+    """`starts` and `ends`: (n_blocks, n_levels), the range of blocks in the block's container at
+    each level, end exclusive. Containers are lists, sections or the page."""
 
 
 class Operations(Protocol):
     """The operations that differ between labelling and training. x: (n_blocks, any number of
-    columns), which may be overwritten."""
+    columns). Operations may overwrite x."""
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias, on the activation grid (in training: not rounded).
+        """Return x @ matrix + bias. For labelling, the result is rounded to the activation grid.
 
         Args:
             bias: The bias of each column, or 0.
@@ -78,22 +77,22 @@ class Operations(Protocol):
 
     def normalise(self, x: Array) -> Array:
         """Return x with every row divided by its root mean square (RMSNorm, Zhang and Sennrich
-        2019); x itself is not changed."""
+        2019). Does not overwrite x."""
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
-        """Return taps[0]·x[i-dilation] + taps[1]·x[i] + taps[2]·x[i+dilation]; blocks beyond the
-        page are zero."""
+        """Return taps[0]·x[i-dilation] + taps[1]·x[i] + taps[2]·x[i+dilation] for each block i.
+        Blocks beyond the page count as zero."""
 
     def container_means(self, x: Array, bias: Array) -> Array:
-        """Return means over each block's containers plus bias, rectified and clipped to
-        POOLED_LIMIT. Each level has an equal share of the columns."""
+        """Return the means over each block's containers, plus bias, rectified and clipped to
+        POOLED_LIMIT. The columns are divided equally among the levels."""
 
     def drop(self, x: Array) -> Array:
-        """Disturb a residual branch (training only)."""
+        """Apply dropout to a residual branch. Only in training."""
 
 
 def forward(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
-    """Return the logit of `main` for every block, shape (n_blocks,). Arguments: see
+    """Return the logit of `main` for every block, shape (n_blocks,). For the arguments, see
     :func:`compute_states`."""
     return compute_logits(weights, compute_states(weights, shape, features, ops), ops)
 
@@ -108,7 +107,7 @@ def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, 
     """Return the network's state of every block, shape (n_blocks, width).
 
     Args:
-        weights: The weights by name, as `dripper_lab.train.weights.list_weight_shapes` lists them.
+        weights: The weights by name, as listed by `dripper_lab.train.weights.list_weight_shapes`.
         features: (n_blocks, n_features), standardised, on the grid.
     """
     x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))
@@ -124,11 +123,11 @@ def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, 
 
 
 def prepare_exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, Array]:
-    """Return the weights for labelling: float32, except in the first and last layers.
+    """Convert weights for labelling to float32, except in the first and last layers.
 
     Raises ValueError if the weights are so large that sums of products might not be exact. The
-    bound is Cauchy-Schwarz on each column; a normalised row has length sqrt(width), and rounding
-    adds at most a hundredth.
+    bound is Cauchy-Schwarz for each column. A normalised row has length sqrt(width), and rounding
+    adds at most 1 %.
     """
     length = 1.01 * np.sqrt(len(weights["conv0"]))
     for layer in range(len(shape.dilations)):

@@ -1,11 +1,11 @@
-"""Explains the decisions of the labeler `cpu`: computes the odds of a block without one group of
-features.
+"""Explains the decisions of the labeler `cpu`, by computing the odds of each block without one
+group of features.
 
-The features of a group are set to their means over the training pages, for all blocks of the page
-together, and the network runs again. The difference between the log odds is the group's evidence
-for the block (above 0) or against it. The differences of all groups do not add up to the log odds,
-because groups overlap: a link in a menu affects the groups for links, tags and place. Only the
-first network is used, without the second opinion and the focus that may follow it (see `labeler`).
+For each group, its features are set to their means over the training pages, for all blocks of the
+page at the same time, and the network runs again. The difference of the log odds is the group's
+evidence for the block (above 0) or against it. The differences of all groups do not add up to the
+log odds, because groups overlap: for example, a link in a menu affects the groups for links, tags
+and place. Only the first network is used, without the second opinion and the focus (see `labeler`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("digits", "upper", "unspaced", "other_letters", "date", "frequent_words", "short_words", "distinct_words"),
     ),
 }
-"""Feature groups, by the prefixes of feature names; a feature belongs to the first group with a
+"""Maps feature groups to prefixes of feature names. A feature belongs to the first group with a
 matching prefix."""
 
 
@@ -53,19 +53,19 @@ def find_group(feature: str) -> str:
 
 @cache
 def _list_columns() -> Mapping[str, Sequence[int]]:
-    """Return the columns of each group."""
+    """Return the feature columns of each group."""
     return {group: [at for at, name in enumerate(NAMES) if find_group(name) == group] for group in GROUPS}
 
 
 def weigh_groups(weights: Weights, features: Array, do: Operations) -> Mapping[str, FloatArray]:
-    """Return each group's evidence that each block is main, in log odds, shape (n_blocks,), in the
-    order of GROUPS.
+    """Return the evidence of each group that each block is main, in log odds, shape (n_blocks,).
+    Groups are in the order of GROUPS.
 
-    Costs one network pass for each group.
+    The network runs once for each group.
 
     Args:
         features: (n_blocks, n_features), standardised, on the grid.
-        do: The operations on the page; see `network`.
+        do: The operations for the page (see `network`).
     """
 
     def logits(values: Array) -> FloatArray:

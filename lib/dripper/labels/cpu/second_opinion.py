@@ -1,17 +1,16 @@
-"""Asks other networks, trained on harder pages, for a second opinion if the network is unsure. Also
-focuses on the container with most of the main content.
+"""Gets a second opinion from other networks, trained on harder pages, if the first network is
+unsure. Also focuses on the container with most of the main content.
 
-If a short article is among many teasers, in markup from 2008, or above readers' comments, the
-network also marks some of its surroundings. Networks that were trained on such pages
-(`dripper_lab.train.crowded`, `antique`, `commented`) leave the surroundings out, but lose some
-lists. The mean of all networks is better than either kind alone. If the first network is sure, the
-mean changes nothing, so it is computed only for the other pages.
+If a short article is among many teasers, in markup from 2008, or above readers' comments, the first
+network also marks some of the surroundings. Networks that were trained on such pages
+(`dripper_lab.train.crowded`, `antique`, `commented`) leave the surroundings out, but miss some
+lists. The mean of all networks is better than either kind alone. If the first network is sure of a
+page, the mean gains nothing, so the mean is not computed.
 
-The network sees containers and siblings, but scores each block alone. If a short article is among
-many teasers, it takes the teasers for a list, and the decision keeps the blocks that look likely.
-Choosing a single container, as Readability does (https://github.com/mozilla/readability), is right
-for such pages but wrong for lists and forums. So the focus lowers probabilities, but removes no
-blocks.
+The network sees containers and siblings, but scores each block separately. If a short article is
+among many teasers, the network treats the teasers as a list, and likely blocks among them become
+main. Choosing a single container, as in Readability (https://github.com/mozilla/readability), is
+right for such pages, but wrong for lists and forums. Therefore the focus only lowers probabilities.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,23 +21,24 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.decide import decide, probabilities
 from dripper.labels.cpu.network import BlockSequence
 
-# Shares from 0.35 to 0.85, odds from 2 to 50, and several containers at a time were tried
-# (docs/research/labeler_cpu.md). Shares of 0.5 and 0.6 with odds of 2 and 4 all help on held-out
-# pages and on other collections. Higher odds lose more on lists than they gain.
+# We tried MAIN_SHARE from 0.35 to 0.85, DOUBT from 2 to 50, and several containers at a time
+# (docs/research/labeler_cpu.md). MAIN_SHARE of 0.5 and 0.6 with DOUBT of 2 and 4 all help on
+# held-out pages and on other collections. With a higher DOUBT, lists lose more than other pages
+# gain.
 MAIN_SHARE = 0.6
 DOUBT = 4.0
 
 
 def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends: IntArray) -> FloatArray:
-    """Return the probability of `main`, after dividing the odds by DOUBT outside the smallest
-    container with MAIN_SHARE of the main words.
+    """Divide the odds of main by DOUBT, except in the smallest container with the fraction
+    MAIN_SHARE of the main words. Return the new probabilities.
 
     Args:
-        probability: (n_blocks,), each block's own probability of main, in multiples of 2^-12.
-        words: (n_blocks,), the number of words. A block's weight is its words times its squared
-            probability, so that certain blocks decide.
-        starts, ends: (n_blocks, n_levels), the ranges of blocks in containers as in
-            `network.BlockSequence`; the last level is the page.
+        probability: (n_blocks,), each block's probability of main, in multiples of 2^-12.
+        words: (n_blocks,), the number of words. The weight of a block is its number of words times
+            its squared probability, so that certain blocks decide.
+        starts, ends: (n_blocks, n_levels), the ranges of blocks in containers, as in
+            `network.BlockSequence`. The last level is the page.
 
     >>> probability, words = np.array([0.75, 0.75, 0.5]), np.array([50, 60, 5])
     >>> starts, ends = np.array([[0, 0], [0, 0], [2, 0]]), np.array([[2, 3], [2, 3], [3, 3]])
@@ -47,7 +47,8 @@ def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends
     """
     if not words.any():
         return probability
-    # These sums of multiples of 2^-24 are exact below 2^28 words, and so the same on every machine.
+    # Up to 2^28 words, these sums of multiples of 2^-24 are exact, and therefore the same on every
+    # machine.
     expected = np.concatenate([[0.0], np.cumsum(probability * probability * words)])
     first, end = starts.ravel(), ends.ravel()
     holding = np.flatnonzero(expected[end] - expected[first] >= MAIN_SHARE * expected[-1])
@@ -58,8 +59,8 @@ def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends
     return doubted
 
 
-# Expected F1 below which the other networks are asked: on a quarter of articles. Asking them on
-# every page gains nothing more (docs/research/labeler_cpu.md).
+# The other networks run if the expected F1 is below this number, which it is on a quarter of
+# articles. Running them on every page gains nothing more (docs/research/labeler_cpu.md).
 DOUBTFUL = 0.85
 
 
@@ -72,14 +73,14 @@ def probability_with_second_opinion(
 ) -> FloatArray:
     """Return the calibrated and focused probability of main for every block, shape (n_blocks,).
 
-    The other networks are asked only if the expected F1 of the first network's labels is below
-    DOUBTFUL. Then the logits of all networks count equally.
+    If the expected F1 of the first network's labels is below DOUBTFUL, the other networks run too,
+    and the mean of all logits is used.
 
     Args:
         logits: (n_blocks,), the first network's uncalibrated logits.
         other_logits: Returns the logits of the other networks.
         calibration: Temperature and shift.
-        blocks: The blocks of the page, with their containers.
+        blocks: The blocks of the page. Only their containers are used.
         words: (n_blocks,), the number of words of each block.
     """
 

@@ -1,5 +1,5 @@
-"""Reads the weights of the labeler `cpu`: one .npz file with int16 matrices, with a model card
-beside it."""
+"""Reads the weights of the labeler `cpu` from an .npz file with int16 matrices. Their model card is
+docs/model_card_cpu.md."""
 
 import hashlib
 import io
@@ -22,13 +22,13 @@ from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, prepare_exact_weight
 Item = TypeVar("Item")
 
 FORMAT = 6
-"""Changes whenever the meaning of a feature, the network or a later step changes; otherwise old
-weights would be misread silently."""
+"""Increase this number if the meaning of a feature, the network or a later step changes. Otherwise
+old weights would be misread silently."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """Another network, for a second opinion (see `dripper.labels.cpu.second_opinion`)."""
+    """One network (see `dripper.labels.cpu.second_opinion`)."""
 
     matrices: Mapping[str, FloatArray]
     """Matrices by name, float64 on the weight grid."""
@@ -36,8 +36,7 @@ class Network:
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The matrices for labelling. Raises ValueError if their values are too large for exact
-        sums."""
+        """The matrices for labelling. Raises ValueError if values are too large for exact sums."""
         return prepare_exact_weights(self.matrices, self.shape)
 
 
@@ -49,36 +48,35 @@ class Weights:
     """Matrices by name, float64 on the weight grid."""
     mean: FloatArray
     scale: FloatArray
-    """Both: (n_features,), to standardise the features."""
+    """`mean` and `scale`: (n_features,), for standardising the features."""
     shape: Shape
     feature_names: tuple[str, ...]
     """Names of the features, in column order."""
     temperature: float
     shift: float
-    """Both: to calibrate the logit."""
+    """`temperature` and `shift`, for calibrating the logit."""
     version: str = ""
     """Hash of the file."""
     others: tuple[Network, ...] = ()
-    """Networks for a second opinion, with the same features."""
+    """More networks, for a second opinion. They use the same features."""
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        """The network, then the others."""
+        """All networks. The first is the main network."""
         return (Network(self.matrices, self.shape), *self.others)
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The network's matrices for labelling. Raises ValueError if their values are too large for
+        """The first network's matrices for labelling. Raises ValueError if values are too large for
         exact sums."""
         return self.networks[0].exact
 
 
 def load_weights(path: Path | None = None) -> Weights:
-    """Read a file that `dripper_lab.train.weights.save_weights` wrote; None reads the file that
-    ships with the package.
+    """Read weights that `dripper_lab.train.weights.save_weights` wrote. If `path` is None, read the
+    file in the package.
 
-    Raises MachineError if the file is missing or damaged, or in a format that this version does not
-    read.
+    Raises MachineError if the file is missing or damaged, or has another format than `FORMAT`.
     """
     source = path or files("dripper.labels.cpu").joinpath("cpu_weights.npz")
     try:
@@ -104,8 +102,8 @@ def load_weights(path: Path | None = None) -> Weights:
 
 
 def split_by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
-    """Return networks by the prefix of their arrays' names: "w_" for the first network, "1_" and
-    "2_" for others."""
+    """Map prefixes of array names to networks: "w_" for the first network, then "1_", "2_" and so
+    on."""
     return {f"{number or 'w'}_": network for number, network in enumerate(networks)}
 
 
