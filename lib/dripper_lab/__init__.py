@@ -1,1 +1,1 @@
-"""The laboratory: data sets, training, annotation, evaluation. Extracting needs none of it."""
+"""Data sets, training, annotation and evaluation. Extraction does not need this package."""

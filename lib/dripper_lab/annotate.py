@@ -1,4 +1,4 @@
-"""Annotate pages, and make training data of them: docs/annotation.md.
+"""Annotate pages and convert them to training data; see docs/annotation.md.
 
 python -m dripper_lab.annotate export PAGES --out FOLDER
 python -m dripper_lab.annotate ask FOLDER --endpoint URL --model NAME
@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do one step; return 0, 3 if pages have no answer yet, or 2 if the user has to change
-    something."""
+    """Run one step. Return 0 on success, 3 if pages still lack an answer, or 2 if the user has to
+    fix something."""
     options = parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:

@@ -1,15 +1,15 @@
-"""Reads labelled pages from the archives of a data folder, one page at a time, with the site of
-each page.
+"""Reads labeled pages from the archives in a data folder, one page at a time, and determines the
+site of each page.
 
-A data set is `<name>.tar.xz` (or the same, unpacked, in a folder `<name>`): `html/` with the bytes
-as served, `truth.jsonl` with one row per page, `META.json`. Rows marked `bad` (the truth does not
-fit the page) or `duplicate` (the same HTML came before) are never yielded; :func:`count_pages` says
-how many there are. In sets that a model that ships may be trained on, rows of the list
-`dripper_lab.wrong_truths` are bad, too. Every page's bytes are checked against its row's
-`html_sha256`, so a truth file of another version of the pages cannot give a score.
+A data set is an archive `<name>.tar.xz`, or an unpacked folder `<name>`. It contains `html/` with
+the bytes as served, `truth.jsonl` with one row per page, and `META.json`. Rows marked as `bad` (the
+ground truth does not fit the page) or `duplicate` (the same HTML occurs earlier) are never yielded;
+:func:`count_pages` counts them. In data sets for training shipped models, rows listed in
+`dripper_lab.wrong_truths` are also bad. The bytes of every page are checked against `html_sha256`
+in its row, so pages cannot be scored with the ground truth of another version.
 
-Pages of one site share a template, so their scores are not independent. Not every labelled page has
-a URL.
+Pages of the same site share a template, so their scores are not independent. Some labeled pages
+have no URL.
 """
 
 import hashlib
@@ -33,8 +33,8 @@ from dripper.errors import InputError
 from dripper.page.language import detect
 from dripper_lab.wrong_truths import wrong_truths
 
-# Sites that nearly every page links to; taken as "the commonest link" they would join unrelated
-# pages into one host.
+# Sites that most pages link to. If these counted as a page's most frequent link, unrelated pages
+# would be assigned to the same site.
 LINKED_EVERYWHERE = frozenset({
     "addthis.com", "amazon.com", "cloudflare.com", "delicious.com", "digg.com", "doubleclick.net", "facebook.com",
     "feedburner.com", "google.com", "googleapis.com", "gravatar.com", "instagram.com", "linkedin.com", "pinterest.com",
@@ -52,9 +52,9 @@ LINK = re.compile(rb"""\s(?:href|src)=["']?(https?://[^"'\s>]{4,200})""", re.IGN
 def site_of(url: str | None, html: bytes = b"") -> str | None:
     """Return the registered domain of a page ("bbc.co.uk"), or None.
 
-    Looked for in this order: `url`; the page's canonical link, og:url or base; the commonest
-    registered domain among its absolute links, social and advertising sites apart, if it occurs at
-    least three times.
+    The sources, in order of precedence, are `url`; the page's canonical link, og:url or base; and
+    the most frequent registered domain among its absolute links. That domain must occur at least
+    three times. Social and advertising sites are ignored.
 
     >>> site_of("https://www.bbc.co.uk/news/1")
     'bbc.co.uk'
@@ -75,63 +75,62 @@ def site_of(url: str | None, html: bytes = b"") -> str | None:
 
 
 def _domain(url: str) -> str | None:
-    """Return the registered domain, or the bare host if there is none (an IP address,
-    "localhost")."""
+    """Return the registered domain. If there is none (an IP address, "localhost"), return the
+    host."""
     if "://" not in url:
         url = f"http://{url}"
     try:
         host = urlsplit(url).hostname
     except ValueError:
         return None
-    # fast=True takes blogspot.com for one host; the slow way knows that its sub-domains are sites
-    # of their own.
+    # fast=True would treat blogspot.com as one site; without it, each subdomain is a separate site.
     domain = extract_domain(url)
     return str(domain) if domain else host
 
 
 REQUIRED_FIELDS = ("id", "file", "truth_text", "html_sha256")
 
-# Names as the rows of daniel-waddle state them; other rows hold ISO 639-1 codes, some with a region
-# ("en-US").
+# Language names in the rows of daniel-waddle. Other rows contain ISO 639-1 codes, some with a
+# region ("en-US").
 LANGUAGE_CODES = {"chinese": "zh", "english": "en", "greek": "el", "polish": "pl", "russian": "ru"}
 
-# The labelled texts of this set have `&#8217;` and similar (1,181 in 64 of 69 pages) instead of the
-# character: read unchanged, every extractor loses 0.03 ROUGE-LSum, and WCEB's published scores come
-# back only with them decoded.
+# The labeled texts of this set contain character references such as `&#8217;` (1,181 in 64 of 69
+# pages). If they are not decoded, every extractor loses 0.03 ROUGE-LSum, and WCEB's published
+# scores cannot be reproduced.
 ESCAPED_TRUTHS = frozenset({"cleanportaleval"})
 
-# The reason of a bad row for a page without main content: the annotator's answer, not a fault.
+# The `bad` reason of a page without main content. This is an annotator's answer, not a fault.
 NO_CONTENT = "no main content"
 
 
 class Role(StrEnum):
-    """The permitted use of a data set, by its licence."""
+    """The permitted use of a data set according to its licence."""
 
     TRAIN_SHIPS = "train, ships"
     """Shipped models may be trained on it."""
     TRAIN_RESEARCH = "train, research"
-    """Only for experiments and for models that are not shipped; reports mention it."""
+    """Only for experiments and models that are not shipped. Reports mention it."""
     EVALUATION = "evaluation"
-    """Scores only: nothing is trained, tuned or split off on it."""
+    """Only for scores. Nothing is trained or tuned on it."""
     FORMAT_SAMPLE = "format sample"
-    """A few pages that prove the reading of a format."""
+    """A few pages for testing that a format can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A known set."""
+    """A known data set."""
 
     name: str
     role: Role
     licence: str
     """The licence as stated by its source."""
     language: str | None = None
-    """ISO 639-1 code if all pages share one, else None."""
+    """ISO 639-1 code if all pages have the same language, otherwise None."""
     split: str | None = None
-    """Only the rows with this `split`; None: all."""
+    """Use only rows with this `split`; None means all rows."""
     part_of: str | None = None
-    """The set with which it shares an archive, each with its own rows; None: the archive of its
-    name."""
+    """The set with the archive that also contains this set's rows; None means an archive of its
+    own."""
 
 
 DATA_SETS: Mapping[str, DataSet] = {
@@ -165,10 +164,10 @@ DATA_SETS: Mapping[str, DataSet] = {
 
 
 def names_with(*roles: Role, folder: Path | None = None) -> list[str]:
-    """Return the names of the known sets that have one of `roles`, in the order of the table.
+    """Return the names of the known sets with one of `roles`, in the order of `DATA_SETS`.
 
     Args:
-        folder: Only sets with pages in this folder.
+        folder: Return only sets with pages in this folder.
 
     >>> names_with(Role.FORMAT_SAMPLE)
     ['webmainbench-samples']
@@ -179,7 +178,7 @@ def names_with(*roles: Role, folder: Path | None = None) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """One page with its truth."""
+    """A page with its ground truth."""
 
     id: str
     """Unique within `data_set`."""
@@ -188,29 +187,31 @@ class LabelledPage:
     html: bytes
     """The bytes as served."""
     encoding: str | None
-    """The encoding as the row states it, not verified; None if unknown."""
+    """The encoding stated in the row, not verified; None if unknown."""
     truth_text: str
     """The main content as plain text."""
     truth_html: str | None = None
-    """The labelled main content as HTML, if the set has it (its meaning differs by set: see
-    META.json)."""
+    """The labeled main content as HTML, if available. Its meaning differs between sets; see
+    META.json."""
     page_type: str | None = None
-    """Article, forum, product…, if the set states it."""
+    """The kind of page (article, forum, product, …), if stated."""
     language: str | None = None
-    """ISO 639-1, as stated by the row or the set, else None (:func:`detect_language` guesses)."""
+    """ISO 639-1 code stated by the row or the set, otherwise None. :func:`detect_language` guesses
+    it."""
     more: Mapping[str, Any] = field(default_factory=dict)
-    """The row's other fields."""
+    """All other fields of the row."""
 
     @property
     def content_type(self) -> str | None:
-        """The HTTP header to decode `html` with: set only if the source stored characters, not
-        bytes."""
+        """The Content-Type header for decoding `html`. It is set only if the source stored
+        characters instead of bytes."""
         is_utf8 = self.encoding is not None and self.encoding.startswith("utf-8 (stored")
         return "text/html; charset=utf-8" if is_utf8 else None
 
     @property
     def host(self) -> str:
-        """The site, as the unit of bootstraps and splits. A page without one is its own site."""
+        """The site, which is the unit of bootstraps and splits. A page without a known site is its
+        own unit."""
         site = self.more.get("site")
         if site and "." not in site:  # xmu-zh-finance-news names its ten sites and gives no addresses
             return f"{self.data_set}/{site}"
@@ -219,8 +220,8 @@ class LabelledPage:
 
 @dataclass(frozen=True, slots=True)
 class PageCounts:
-    """Rows of a set: `rows == usable + sum(bad.values()) + duplicate`; a row both bad and duplicate
-    counts as bad."""
+    """Row counts of a data set: `rows == usable + sum(bad.values()) + duplicate`. A row that is
+    both bad and a duplicate counts as bad."""
 
     rows: int
     usable: int
@@ -229,15 +230,15 @@ class PageCounts:
 
 
 def available(folder: Path) -> list[str]:
-    """Return the names of the sets in `folder`, sorted: archives of known sets, and folders with a
-    truth file."""
+    """Return the sorted names of the sets in `folder`: archives of known sets, and folders with a
+    truth.jsonl file."""
     names = {path.name.removesuffix(".tar.xz") for path in folder.glob("*.tar.xz")} & set(DATA_SETS)
     names |= {path.parent.name for path in folder.glob("*/truth.jsonl")}
     return sorted(names | {each.name for each in DATA_SETS.values() if each.part_of in names})
 
 
 def count_pages(folder: Path, data_set: str, *, cache: Path | None = None) -> PageCounts:
-    """Count the rows of a set by their use. Raises InputError like :func:`read_pages`."""
+    """Count the rows of a set by usability. Raises InputError like :func:`read_pages`."""
     rows = _rows_of(data_set, _source(folder, data_set, cache))
     bad = Counter(str(row["bad"]).partition("(")[0] for row in rows if row.get("bad"))
     duplicate = sum(1 for row in rows if row.get("duplicate") and not row.get("bad"))
@@ -247,18 +248,18 @@ def count_pages(folder: Path, data_set: str, *, cache: Path | None = None) -> Pa
 def read_pages(
     folder: Path, data_set: str, *, sample: int | None = None, cache: Path | None = None, empty: bool = False
 ) -> Iterator[LabelledPage]:
-    """Yield the usable pages of a set in the order of the archive: always the same.
+    """Yield the usable pages of a set in the order of the archive, which never changes.
 
     Args:
-        empty: Also pages without main content (error pages, only menus), which cannot be scored.
-        sample: Only that many pages, those with the smallest hash of their id: the same ones on
-            every machine, spread over the set.
-        cache: A folder to unpack the archive into once, which saves a decompression per call
-            (seconds for the large sets).
+        sample: Yield only this number of pages, those with the smallest hashes of their ids. The
+            sample is spread over the set and is the same on every machine.
+        cache: A folder for the unpacked archive. It saves a decompression per call (seconds for
+            large sets).
+        empty: Include pages without main content (error pages, pages with only menus), which cannot
+            be scored.
 
     Raises:
-        InputError: For a missing set, and for a truth file that is not one or not of these
-            pages.
+        InputError: The set is missing, or its truth.jsonl is invalid or does not match the pages.
     """
     source = _source(folder, data_set, cache)
     fine = (None, "", NO_CONTENT) if empty else (None, "")
@@ -273,13 +274,13 @@ def read_pages(
 
 
 def detect_language(page: LabelledPage) -> str:
-    """Return the stated language, else the language of the labelled text (ISO 639-1), or "?" if it
-    is too short."""
+    """Return the stated language, otherwise the detected language of the labeled text (ISO 639-1).
+    Return "?" if the text is too short."""
     return page.language or detect(page.truth_text)[0] or "?"
 
 
 def _source(folder: Path, data_set: str, cache: Path | None) -> Path:
-    """Return the unpacked folder or the archive that holds a set."""
+    """Return the folder or archive that contains a set."""
     entry = DATA_SETS.get(data_set)
     name = (entry and entry.part_of) or data_set
     if (folder / name / "truth.jsonl").is_file():
@@ -292,8 +293,8 @@ def _source(folder: Path, data_set: str, cache: Path | None) -> Path:
 
 
 def _unpack(archive: Path, name: str, cache: Path) -> Path:
-    """Unpack an archive into the cache unless it is there; a killed run leaves no half-full folder
-    behind."""
+    """Unpack an archive to the cache, unless it is already there. A killed run leaves no incomplete
+    folder under the final name."""
     with archive.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()[:16]
     target = cache / f"{name}-{digest}"
@@ -320,8 +321,8 @@ def _open_archive(archive: Path) -> tarfile.TarFile:
 
 
 def _members(archive: Path, names: Container[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield (path without the top folder, content) of the regular files with one of `names`, in
-    archive order."""
+    """Yield (path without the top folder, content) of the regular files in `names`, in archive
+    order."""
     with _open_archive(archive) as tar:
         try:
             for member in tar:
@@ -342,8 +343,8 @@ def _rows_of(data_set: str, source: Path) -> list[dict[str, Any]]:
 
 
 def _judge(data_set: str, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row, marked bad if the list of wrong truths has it and the set finds no fault of
-    its own."""
+    """Mark a row as bad if it is in the list of wrong ground truths and the set itself does not
+    already mark it."""
     wrong = wrong_truths().get((data_set, row["id"]))
     return row | {"bad": wrong.bad} if wrong and row.get("bad") in (None, "", NO_CONTENT) else row
 
@@ -358,8 +359,7 @@ def _read_rows(source: Path) -> list[dict[str, Any]]:
 
 def _parse_rows(raw: bytes, source: Path) -> list[dict[str, Any]]:
     rows = []
-    # Not splitlines(): the truths contain U+2028 and other characters that it also takes for line
-    # ends.
+    # Not splitlines(): the texts contain U+2028 and other characters that it treats as line ends.
     for number, line in enumerate(raw.removesuffix(b"\n").split(b"\n"), start=1):
         try:
             row = json.loads(line)

@@ -1,4 +1,4 @@
-"""The packages of the extra `[eval]`."""
+"""Imports packages of the extra `[eval]`."""
 
 from typing import Any
 
@@ -6,6 +6,6 @@ from dripper import extras as optional
 
 
 def import_extra(module: str) -> Any:
-    """Import a module of an optional package. Raises MachineError naming the extra if it is not
+    """Import an optional module. Raises MachineError with the name of the extra if it is not
     installed."""
     return optional.import_extra(module, "evaluation needs", optional.explain_install("eval"))

@@ -1,9 +1,9 @@
-"""Code lines of the product by room, without blanks, comments and docstrings: `python -m
-dripper_lab.house`.
+"""Counts the product's lines of code by room, without blank lines, comments and docstrings: `python
+-m dripper_lab.house`.
 
-Code for other people's weights is counted separately (:data:`FOREIGN`), because it grows with their
-number, not with the features of the product. The figure is a sum, not a size of files, so there is
-no reason to split or join files for it.
+Code that runs third-party weights is counted separately (:data:`FOREIGN`), because it grows with
+the number of supported models, not with the product's features. The figure is a sum, so splitting
+or joining files does not change it.
 """
 
 import ast
@@ -17,8 +17,8 @@ import dripper
 
 PRODUCT = Path(dripper.__file__).parent
 FOREIGN = ("html/profiles/mineru", "labels/lm", "labels/torch_device")
-"""Beginnings of paths: the blocks that other groups' weights were taught on, and the engines,
-prompts, decoders and devices that run these."""
+"""Path prefixes: the block profiles on which third-party weights were trained, and the engines,
+prompts, decoders and devices that run these weights."""
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
     tokenize.ENDMARKER,
@@ -37,8 +37,8 @@ def main() -> int:
 
 
 def count_rooms(folder: Path) -> dict[str, int]:
-    """Return the code lines of each room of a package: its first two folders, the folders of
-    :data:`FOREIGN` separately, "." for the files at its top."""
+    """Return the lines of code of each room of a package. A room is the first two folder levels, or
+    a folder in :data:`FOREIGN`. "." contains the top-level files."""
     rooms = Counter[str]()
     for path in sorted(folder.rglob("*.py")):
         rooms[find_room(path.relative_to(folder))] += count_code_lines(path.read_text(encoding="utf-8"))
@@ -58,7 +58,7 @@ def find_room(path: Path) -> str:
 
 
 def add_up(rooms: dict[str, int]) -> tuple[int, int]:
-    """Return the lines of the product, and those for foreign weights."""
+    """Return the number of product lines, and the number of lines for third-party weights."""
     foreign = sum(rooms.get(room, 0) for room in FOREIGN)
     return sum(rooms.values()) - foreign, foreign
 

@@ -1,8 +1,8 @@
-"""Leaves out of training the pages and hosts that are reserved for independent checks:
-`kept_out.txt` in the data folder lists them by hash.
+"""Excludes pages and hosts from training that are reserved for independent checks. `kept_out.txt`
+in the data folder lists their hashes.
 
-A line of it is `page` or `host`, a space and a SHA-256: of the page's bytes, or of the host in
-lower case without `www.`. A data folder without the file keeps nothing out.
+Each line is `page` or `host`, a space, and a SHA-256: of the page's bytes, or of the host in lower
+case without `www.`. Without this file, nothing is excluded.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ FILE = "kept_out.txt"
 
 
 def read_kept_out(data: Path) -> frozenset[str]:
-    """Return the lines of the file in a data folder, none if there is no file."""
+    """Return the lines of the file in a data folder, or an empty set if there is no file."""
     path = data / FILE
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return frozenset(line for line in lines if not line.startswith("#"))
 
 
 def lines_of(html_sha256: str, *hosts: str | None) -> frozenset[str]:
-    """Return the lines that would keep a page out: of its bytes, and of each name of its host.
+    """Return the lines that would exclude a page: by its bytes, and by each of its host names.
 
     >>> lines_of("ab", "www.Example.org") == lines_of("ab", "example.org", None)
     True
@@ -37,7 +37,7 @@ def lines_of(html_sha256: str, *hosts: str | None) -> frozenset[str]:
 
 
 def host_in(url: str | None) -> str | None:
-    """Return the host that an address names, or None."""
+    """Return the host in a URL, or None."""
     try:
         return urlsplit(url or "").hostname
     except ValueError:
@@ -47,8 +47,8 @@ def host_in(url: str | None) -> str | None:
 def read_training_pages(
     data: Path, data_set: str, *, sample: int | None = None, empty: bool = False
 ) -> Iterator[LabelledPage]:
-    """Yield the pages of a set that may be trained on. Arguments and errors: as for
-    `datasets.read_pages`."""
+    """Yield the pages of a set that may be used for training. See `datasets.read_pages` for
+    arguments and errors."""
     kept_out, n_left_out = read_kept_out(data), 0
     for page in read_pages(data, data_set, sample=sample, empty=empty):
         names = (page.host, page.more.get("host"), host_in(page.url))

@@ -1,10 +1,10 @@
-"""Writes the names of months that `dripper.html.metadata.dates` knows, from Unicode's CLDR.
+"""Writes the month names for `dripper.html.metadata.dates`, from Unicode's CLDR.
 
     python -m dripper_lab.months > lib/dripper/html/metadata/months.txt
 
-A line holds the names of one month, January first: whole and short, alone and within a date, as
-`fold_month` writes them. Of two languages that use one name for two months, the first of LANGUAGES
-decides.
+Each line contains the names of one month, January first, as normalized by `fold_month`: full and
+abbreviated names, standalone and within dates. If two languages use the same name for different
+months, the first one in LANGUAGES wins.
 """
 
 import sys
@@ -40,7 +40,7 @@ LANGUAGES = (
 )
 
 WRITTEN = {"mrz": 3}
-"""Short names that people write and CLDR lacks."""
+"""Common abbreviations that are missing in CLDR."""
 
 
 def list_months() -> list[str]:

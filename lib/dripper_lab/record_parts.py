@@ -36,18 +36,18 @@ from dripper.html.tree.tree import Tree
 from dripper.html.units.post_marks import VARYING
 
 _FEWEST = 3
-"""Siblings with equal start tags; two may be columns."""
+"""The minimum number of siblings with equal start tags; two may be columns."""
 _FEWEST_IN_ROWS = 4
-"""Siblings in pairs, on equal paths."""
+"""The minimum number of siblings that occur in pairs on equal paths."""
 _FEWEST_PARTS = 1.5
-"""Blocks a record, on the average of a list."""
+"""The minimum number of blocks per record, averaged over a list."""
 _LEADERS = HEADINGS | {"dt"}
 _MOST_ALIKE = 8
-"""Blocks on one path in a record that have positions of their own."""
+"""The maximum number of blocks on the same path in a record that get separate positions."""
 _LONGEST_VALUE = 40
-"""Characters of a number, a price or a date."""
+"""The maximum number of characters in a number, price or date."""
 _PROSE = 80
-"""Minimum characters of a block that is longer than a menu item."""
+"""The minimum number of characters in a block of prose. Shorter blocks may be menu items."""
 
 _CLASS = re.compile(r' class="([^"]{1,200})')
 _NUMBER = re.compile(r"[\W\d]{0,20}\d[\W\d]{0,20}[kKmM%]?[\W\d]{0,20}")
@@ -83,18 +83,18 @@ _Ints = npt.NDArray[np.int64]
 
 
 class Parts(NamedTuple):
-    """The records of a page at one depth, by block."""
+    """The records of a page at one depth, described for each block."""
 
     records: _Ints
-    """(n_blocks,), the number of the block's record in document order, -1 outside."""
+    """(n_blocks,), the index of the block's record in document order; -1 outside records."""
     slots: _Ints
-    """(n_blocks,), equal for the same position in records of one list, -1 outside."""
+    """(n_blocks,), equal for the same position in records of the same list; -1 outside records."""
     features: npt.NDArray[np.float32]
     """(n_blocks, len(PART_NAMES))."""
 
     def mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the mean of a value of the blocks, (n_blocks,), over the same position; the value
-        itself outside."""
+        """Return the mean of `values` over all blocks at the same position, (n_blocks,). Blocks
+        outside records keep their value."""
         inside = self.slots >= 0
         means = np.array(values, np.float64)
         if inside.any():
@@ -103,17 +103,17 @@ class Parts(NamedTuple):
 
 
 class _Range(NamedTuple):
-    """A record as a range of blocks, end exclusive."""
+    """A record as a range of blocks; `end` is exclusive."""
 
     first: int
     end: int
     of: tuple[int, int]
-    """Its list: the path, and the leader's path or -1."""
+    """The list of the record: its path, and the path of its leader or -1."""
 
 
 def find_parts(tree: Tree, blocks: Sequence[Block]) -> tuple[Parts, Parts]:
-    """Return the records nearest around the blocks of a page, and those around these; see the
-    module."""
+    """Return the innermost records around the blocks of a page, and the records around these; see
+    the module docstring."""
     holders = _Holders(tree, blocks)
     ranges = sorted([*holders.find_led(), *holders.find_siblings()], key=lambda each: (each.first, -each.end))
     around = np.full((2, len(blocks)), -1, np.int64)
@@ -131,7 +131,7 @@ def find_parts(tree: Tree, blocks: Sequence[Block]) -> tuple[Parts, Parts]:
 
 
 class _Holders:
-    """The elements that hold blocks, in document order, with the range of blocks in each, and the
+    """The elements that contain blocks, in document order, each with its range of blocks and the
     number of its path."""
 
     def __init__(self, tree: Tree, blocks: Sequence[Block]) -> None:
@@ -160,10 +160,10 @@ class _Holders:
             self.paths[element] = numbers[self.paths[parent], shapes[tree.parts[tree.opens[element]]]]
             self.children[parent].append(element)
         self.led = set[int]()
-        """Elements with children that are records by their leaders."""
+        """Elements with children that a leader groups into records."""
 
     def find_led(self) -> Iterator[_Range]:
-        """Yield the range that begins at each leader among the children of an element."""
+        """Yield a range for each leader among the children of an element."""
         for parent, children in self.children.items():
             if len(children) < 2 * _FEWEST:
                 continue
@@ -177,8 +177,8 @@ class _Holders:
                 yield _Range(first, end, (self.paths[parent], leader))
 
     def _find_leader(self, children: list[int], paths: list[int]) -> int | None:
-        """Return the path of the children that lead records: titles, else the first of alternating
-        paths."""
+        """Return the path of the children that begin records: headings and other leaders, otherwise
+        the first of several alternating paths."""
         counts = Counter(paths)
         repeated = [path for path, n in counts.items() if n >= _FEWEST]
         if not repeated or len(counts) == 1:
@@ -191,7 +191,8 @@ class _Holders:
         return leader if leaders or (takes_turns and not follows_itself) else None
 
     def find_siblings(self) -> Iterator[_Range]:
-        """Yield the elements next to others of their shape, in lists of records with parts."""
+        """Yield elements with siblings of the same shape, if their list has records with several
+        parts."""
         found = defaultdict[int, list[int]](list)
         for parent, children in self.children.items():
             if len(children) < 2 or parent in self.led:
@@ -207,7 +208,7 @@ class _Holders:
                 yield from (_Range(self.firsts[element], self.ends[element], (path, -1)) for element in elements)
 
     def number_slots(self, ranges: Sequence[_Range], records: Sequence[int]) -> list[int]:
-        """Return the number of each block's position, -1 outside records."""
+        """Return the number of each block's position; -1 outside records."""
         numbers = defaultdict[object, int](count().__next__)
         before = defaultdict[tuple[int, int, bool], int](int)
         slots = [-1] * len(records)
@@ -221,7 +222,7 @@ class _Holders:
 
 
 def _find_kinds(tree: Tree, blocks: Sequence[Block]) -> npt.NDArray[np.bool_]:
-    """Return the membership of blocks in `_KINDS`, (n_blocks, len(_KINDS))."""
+    """Return whether each block belongs to each of `_KINDS`, (n_blocks, len(_KINDS))."""
     kinds = np.zeros((len(blocks), len(_KINDS)), bool)
     if not blocks:
         return kinds
@@ -235,7 +236,7 @@ def _find_kinds(tree: Tree, blocks: Sequence[Block]) -> npt.NDArray[np.bool_]:
         elements = [element for element, name in enumerate(tree.tags) if name in names]
         opens = np.array([tree.opens[element] for element in elements], np.int64)
         closes = np.sort(np.array([tree.closes[element] for element in elements], np.int64))
-        # Opened before its end and not closed before its beginning.
+        # Opened before the block's end, and not closed before its beginning.
         kinds[:, number] = opens.searchsorted(last, side="right") > closes.searchsorted(begin)
     kinds[:, -1] = [len(text) >= _PROSE for text in texts]
     return kinds
@@ -244,10 +245,10 @@ def _find_kinds(tree: Tree, blocks: Sequence[Block]) -> npt.NDArray[np.bool_]:
 def _describe(
     holders: _Holders, ranges: Sequence[_Range], around: npt.NDArray[np.int64], kinds: npt.NDArray[np.bool_]
 ) -> Parts:
-    """Return the parts of the blocks in these records.
+    """Return the parts of the blocks in some records.
 
     Args:
-        around: (n_blocks,), indexes of `ranges`, or -1.
+        around: The index of each block's record in `ranges`, or -1, (n_blocks,).
     """
     features = np.zeros((len(around), len(PART_NAMES)), np.float32)
     slots = np.array(holders.number_slots(ranges, around.tolist()), np.int64)

@@ -1,2 +1,2 @@
-"""Labelers from other papers (encoder, web2text, neuscraper), the labeler `reader`, and votes by
-several labelers."""
+"""Labelers from other papers (encoder, web2text, neuscraper), the labeler `reader`, and labelers
+that combine others by vote."""

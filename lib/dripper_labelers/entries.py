@@ -1,4 +1,4 @@
-"""The labelers in this package: name → `module:attribute` of the labeler's entry."""
+"""The labelers in this package: labeler name → `module:attribute` of the entry."""
 
 LABELERS = {
     "web2text": "dripper_labelers.web2text.entry:WEB2TEXT",
@@ -10,4 +10,4 @@ COMPOSITES = {
     "vote": "dripper_labelers.vote:make_vote_entry",
     "union": "dripper_labelers.vote:make_vote_entry",
 }
-"""The kind in a labeler name `kind:members` → the function that makes an entry from that name."""
+"""The first part of a labeler name `kind:members` → the function that creates the entry."""

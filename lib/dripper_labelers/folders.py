@@ -1,4 +1,4 @@
-"""Checks the checkpoint folders that settings name."""
+"""Checks the checkpoint folders named in settings."""
 
 from pathlib import Path
 
@@ -23,19 +23,20 @@ def require_folder(setting: str, model: str) -> Path:
 def check_presence(
     setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder", *, fetched: bool = False
 ) -> list[str]:
-    """Return a warning for each checkpoint or package that a run needs and this machine lacks.
+    """Return a warning for each checkpoint or package that the stage `label` needs and this machine
+    lacks.
 
-    The stage `label` may run on other machines, so neither has to be on this machine. Without a
-    warning, a mistyped path would be reported only after all pages had been preprocessed.
+    The stage may run on other machines, so neither is required here. But without a warning, a
+    mistyped path would only be noticed after all pages have been preprocessed.
 
     Args:
-        setting: The name of the setting that names the checkpoint's folder.
+        setting: The setting that names the checkpoint's folder.
         model: The folder, or the checkpoint's name on a hub.
         use: How the run uses the labeler.
         package: The package that the stage `label` imports.
         extra: This project's extra that installs the package.
-        fetched: Whether the machine that labels fetches the checkpoint from a hub, so that no
-            folder is needed here.
+        fetched: Whether workers download the checkpoint from a hub, so that no folder is needed
+            here.
 
     Raises:
         MachineError: The stage runs on this machine, and the checkpoint or the package is missing.

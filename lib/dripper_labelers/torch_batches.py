@@ -1,16 +1,16 @@
-"""Splits inputs into batches for forward passes in PyTorch."""
+"""Groups inputs into batches for forward passes in PyTorch."""
 
 from collections.abc import Sequence
 
 
 def split_into_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Return batches of chunk indexes. Chunks of similar length share a batch, and shorter chunks
-    come first.
+    """Group chunks of similar length into batches, and return the indexes of the chunks in each
+    batch. Shorter chunks come first.
 
     Args:
         lengths: The number of tokens in each chunk.
-        budget: The maximum number of tokens in a batch with padding (the longest chunk times the
-            number of chunks). A chunk that is longer forms its own batch.
+        budget: The maximum number of tokens in a batch, including padding: the length of the
+            longest chunk times the number of chunks. A longer chunk forms its own batch.
 
     >>> split_into_batches([5, 2, 9, 3], 6)
     [[1, 3], [0], [2]]

@@ -1,13 +1,13 @@
-"""Implements the labelers `vote:A,B,…` and `union:A,B,…`, in which several labelers decide together
-on each block, by majority or union.
+"""Implements the labelers `vote:A,B,…` and `union:A,B,…`. Several labelers decide on each block
+together: by majority, or with one vote being enough.
 
 In the SIGIR'23 comparison (Bevendorff et al. 2023, 4.5), extractors vote on tokens, because each
-has its own text. Labelers vote on the same blocks, so nothing has to be aligned. Half of the votes
-decide, because the comparison's threshold of two thirds would need all three votes of three
-members.
+extractor produces its own text. Labelers vote on the same blocks, so nothing has to be aligned.
+Half of the votes are enough. With the comparison's threshold of two thirds, three members would
+have to agree unanimously.
 
-A vote's name lists its members (:func:`parse_voters`). The registry makes the entry from that name
-(:func:`make_vote_entry`).
+The name of a vote lists its members (:func:`parse_voters`). The registry creates an entry from the
+name (:func:`make_vote_entry`).
 """
 
 import math
@@ -25,23 +25,22 @@ from dripper.labels.entry import LabelerEntry, Use
 from dripper.labels.words import words_of
 
 UNION = "union"
-"""The kind of vote in which one member's vote is enough."""
+"""The kind of vote that needs only one member's vote."""
 
 
 class Voter(NamedTuple):
-    """A member of a vote. Its weight is above 0. Only the ratios between weights matter."""
+    """A member of a vote. Weights are positive, and only their ratios matter."""
 
     name: str
     weight: float
 
 
 def parse_voters(name: str) -> Sequence[Voter]:
-    """Return the members that a vote's name lists, with their weights.
-
-    Raises SettingsError.
+    """Parse the members and weights in the name of a vote. Raises SettingsError if the name is
+    invalid.
 
     Args:
-        name: `vote:A,B,…` or `union:A,B,…`. Each member has weight 1, unless a vote states its
+        name: `vote:A,B,…` or `union:A,B,…`. Members have weight 1, unless a vote specifies another
             weight, as in `A=2`.
 
     >>> parse_voters("vote:cpu=2,trafilatura")
@@ -81,17 +80,17 @@ def _parse_weight(text: str, part: str, name: str) -> float:
     return weight
 
 
-# Sums of weights within this tolerance, such as 0.1 + 0.2 and 0.3, are a tie.
+# Sums of weights that differ less than this, such as 0.1 + 0.2 and 0.3, are a tie.
 TIE = 1e-9
 
 
 class VoteLabeler:
-    """See the module. In a tie, a block is main, because a missing block is lost, but a superfluous
-    block can be removed later. In a union, a block is main if at least one member labels it
-    main."""
+    """A labeler that combines the labels of its members. In a tie, a block is main: a superfluous
+    block can be removed later, but a missing block is lost. In a union, a block is main if at least
+    one member labels it main."""
 
     def __init__(self, name: str, voters: Sequence[Voter], labelers: Sequence[Labeler]) -> None:
-        """`voters` and `labelers` are in the same order."""
+        """`voters` and `labelers` must be in the same order."""
         self.name = name
         self.members = {voter.name: labeler for voter, labeler in zip(voters, labelers, strict=True)}
         self.version = ",".join(
@@ -102,13 +101,13 @@ class VoteLabeler:
         self._is_union = name.startswith(f"{UNION}:")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` per page. Raises the members' errors."""
+        """Return one `Labels` per page. Errors of the members are passed on."""
         answers = [labeler.label(pages) for labeler in self.members.values()]
         return [self._count_votes(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
-        """Return each member's log odds for every block, between -4.6 and 4.6, by the member's
-        name. Raises the members' errors."""
+        """Return each member's log odds for every block, between -4.6 and 4.6: member name → log
+        odds. Errors of the members are passed on."""
         said = {name: labeler.label([page])[0] for name, labeler in self.members.items()}
         sure = {name: np.clip(_fill_probability(labels), 0.01, 0.99) for name, labels in said.items()}
         return {name: np.log(each / (1 - each)) for name, each in sure.items()}
@@ -116,9 +115,9 @@ class VoteLabeler:
     def _count_votes(self, page: Page, answers: Sequence[Labels]) -> Labels:
         """Return the outcome of the vote on one page.
 
-        A member without probabilities counts as sure of its labels. Probabilities are weighted
-        means over the members, and the confidence follows from them, so it is low if the members
-        disagree. In a union, `method` names each member that is the first in the list to label some
+        A member without probabilities counts as certain. The probabilities of the vote are weighted
+        means over the members. Confidence is derived from these means, so it is low if the members
+        disagree. For a union, `method` lists each member that was the first in order to label some
         block main.
         """
         main = np.stack([labels.main for labels in answers])
@@ -136,7 +135,7 @@ class VoteLabeler:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Close all closable members."""
+        """Close all members that can be closed."""
         for labeler in self.members.values():
             if isinstance(labeler, Closable):
                 labeler.close()
@@ -147,8 +146,8 @@ def _fill_probability(labels: Labels) -> FloatArray:
 
 
 def make_vote_entry(name: str) -> LabelerEntry:
-    """Return the entry for a vote with a name in the form of :func:`parse_voters`. Raises
-    SettingsError."""
+    """Return the entry for a vote; `parse_voters` describes the name. Raises SettingsError if the
+    name is invalid."""
     from dripper.labels.registry import find_entry
 
     voters = parse_voters(name)

@@ -1,7 +1,7 @@
 """Finds and opens archives, reads their records, and decodes pages to text.
 
-The modules that read archives are imported on first use, because a single page needs none of their
-packages.
+The archive readers are imported on first use. Code that processes a single page can do without
+their dependencies.
 """
 
 from importlib import import_module
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["FileReport", "Record", "decode", "expand", "read_records", "read_selected", "select", "to_utf8"]
 
 _LAZY = {"read_records": "read.reader", "select": "index.select", "read_selected": "index.selected"}
-"""Name that is imported on demand → its module."""
+"""Lazily imported name → the module that defines it."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,5 @@
-"""Measures how far two annotators agree: F1 between their choices by words and by blocks, and the
-share of equal kinds."""
+"""Measures the agreement of two annotators: the F1 between their choices by words and by blocks,
+and the fraction of pages with the same kind."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -15,21 +15,21 @@ class Agreement:
     """The agreement of two annotators on one page."""
 
     kind: str
-    """Kind of the page, by the first annotator."""
+    """The page's kind according to the first annotator."""
     same_kind: bool | None
-    """None if the second annotator's kind is not known."""
+    """None if the second annotator's kind is unknown."""
     words: float
-    """F1 over words of one choice against the other; 1 if both choose nothing."""
+    """F1 over words between the two choices; 1 if both are empty."""
     blocks: float
-    """F1 over blocks that have text."""
+    """F1 over blocks with text."""
 
 
 def agree(page: Page, kinds: tuple[str, str | None], main: tuple[Collection[int], Collection[int]]) -> Agreement:
     """Return the agreement of two annotators on a page.
 
     Args:
-        kinds: The kind of the page by each annotator.
-        main: The numbers of the main blocks by each annotator.
+        kinds: Each annotator's kind of the page.
+        main: Each annotator's item_ids of the main blocks.
     """
     sizes = {block.item_id: len(words_of(block.text)) for block in page.blocks if block.text}
     one, two = ({number: sizes[number] for number in choice if number in sizes} for choice in main)
@@ -43,7 +43,7 @@ def agree(page: Page, kinds: tuple[str, str | None], main: tuple[Collection[int]
 
 
 def report(agreements: Iterable[Agreement]) -> str:
-    """Return a table by kind, in plain text; one sentence if no page was annotated twice."""
+    """Return a plain-text table by kind, or a sentence if no page was annotated twice."""
     of_kind: dict[str, list[Agreement]] = defaultdict(list)
     for each in agreements:
         of_kind[each.kind].append(each)

@@ -1,4 +1,4 @@
-"""Parses an annotator's answer about a page, and explains the fault of a malformed one."""
+"""Parses an annotator's answer about a page. If the answer is malformed, the error explains why."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,39 +21,40 @@ KINDS = (
     "other",
     "error",
 )
-"""Kinds of pages, as `guidelines.md` defines them."""
+"""The kinds of pages defined in `guidelines.md`."""
 SURE = (1, 2, 3)
-"""Degrees of an annotator's certainty: 1 guessed, 3 certain."""
+"""Degrees of certainty: 1 means guessed, 3 means certain."""
 _RANGE = re.compile(r"(\d{1,7})(?:\s*[-–]\s*(\d{1,7}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of one annotator for one page."""
+    """An annotator's answer for one page."""
 
     page: str
-    """The page's number in its export."""
+    """The number of the page in its export."""
     kind: str
     """One of KINDS."""
     main: tuple[int, ...]
-    """Numbers of the main blocks, ascending; empty if the page has no main content."""
+    """The item_ids of the main blocks, ascending. Empty if the page has no main content."""
     sure: int
     """One of SURE."""
     annotator: str = ""
-    """Name of the annotator, a model or a person; "" if the answer does not name one."""
+    """The name of the annotator (a model or a person); "" if unknown."""
 
     def row(self) -> dict[str, Any]:
-        """Return the answer as a row of an answers file."""
+        """Return the answer as a row for an answers file."""
         row = {"page": self.page, "kind": self.kind, "main": to_ranges(self.main), "sure": self.sure}
         return row | ({"annotator": self.annotator} if self.annotator else {})
 
 
 def answer_of(raw: object, n_blocks: int, page: str) -> Answer:
-    """Return an answer about a page of n_blocks blocks.
+    """Validate an answer about a page with `n_blocks` blocks. Raises InputError with the reason if
+    the answer is malformed.
 
     Args:
-        raw: The value that JSON parsed; `main` is a text of ranges or a list of numbers; fields
-            that no answer has are ignored. Raises InputError, which explains the fault.
+        raw: The parsed JSON. `main` is a string of ranges or a list of numbers. Unknown fields are
+            ignored.
 
     >>> answer_of({"kind": "forum", "main": "2-3,5", "sure": 3}, 9, "p1").main
     (2, 3, 5)
@@ -76,14 +77,14 @@ def answer_of(raw: object, n_blocks: int, page: str) -> Answer:
 
 
 def is_blank(raw: object) -> bool:
-    """Return whether this is an empty line of the template."""
+    """Return whether this is a template line that has not been filled in."""
     return isinstance(raw, Mapping) and not any(raw.get(name, True) for name in ("kind", "main", "sure"))
 
 
 def from_ranges(text: str, n_blocks: int) -> list[int]:
-    """Return the block numbers of a text of ranges, ascending, each once.
+    """Parse a string of ranges. Return the block numbers in ascending order, without duplicates.
 
-    Raises InputError for parts that are no range, and for numbers outside of 1..n_blocks.
+    Raises InputError if a part is not a range, or a number is not in 1..n_blocks.
 
     >>> from_ranges("5-7, 12,6", 20)
     [5, 6, 7, 12]
@@ -102,7 +103,7 @@ def from_ranges(text: str, n_blocks: int) -> list[int]:
 
 
 def to_ranges(numbers: Iterable[int]) -> str:
-    """Return block numbers as a text of ranges.
+    """Format block numbers as a string of ranges.
 
     >>> to_ranges([5, 6, 7, 12])
     '5-7,12'

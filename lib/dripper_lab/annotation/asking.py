@@ -1,8 +1,8 @@
-"""Asks a model about all pages of an export: several at once, a share of them twice. A run can be
-resumed.
+"""Queries a model about all pages of an export, with concurrent requests, and about some of the
+pages twice.
 
-Each answer is appended to its file as it arrives. So a stopped run continues with the pages that
-have no answer. The last line of a killed run may be incomplete; its page is asked about again.
+Each answer is appended to its file as soon as it arrives, so a stopped run can be resumed. A killed
+run may leave an incomplete last line. The page of that line is requested again.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from dripper_lab.annotation.importing import read_answers
 
 FIRST, SECOND = "answers.jsonl", "answers_second.jsonl"
 HOPELESS = 10
-"""Number of failed pages, with none answered, after which the endpoint is considered broken. The
-run stops then, because each request may cost money."""
+"""After this number of failed pages without any answer, the endpoint counts as broken and the run
+stops, because each request may cost money."""
 log = logging.getLogger(__name__)
 
 
@@ -34,16 +34,18 @@ class AskResult:
 
     answered: int = 0
     earlier: int = 0
-    """Answers of earlier runs."""
+    """The number of answers from earlier runs."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Reasons why pages have no answer, by page number; the next run asks again."""
+    """Page number → the reason why the page has no answer. The next run requests these pages
+    again."""
     used: Counter[str] = field(default_factory=Counter)
-    """Requests, prompt_tokens and completion_tokens, as the endpoint reports them."""
+    """The numbers of requests, prompt_tokens and completion_tokens; the endpoint reports the
+    tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One annotation of some pages."""
+    """The annotation of some pages by one annotator."""
 
     file: Path
     annotator: Annotator
@@ -51,8 +53,8 @@ class Round:
 
 
 def twice_share(numbers: Sequence[str], share: float) -> list[str]:
-    """Return the pages that are annotated twice: the same pages in every run, spread over all
-    pages.
+    """Choose the pages to annotate twice. They are spread over all pages and are the same in every
+    run.
 
     >>> len(twice_share([f"p{n:05d}" for n in range(50)], 0.1))
     5
@@ -62,10 +64,12 @@ def twice_share(numbers: Sequence[str], share: float) -> list[str]:
 
 
 def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> AskResult:
-    """Ask for all missing answers.
+    """Request all missing answers.
 
-    Raises MachineError if the endpoint refuses this client, is unreachable or answers no page
-    (earlier answers are kept), InputError if a file of answers holds anything else.
+    Raises:
+        MachineError: The endpoint rejects this client, is unreachable, or answers no page. Earlier
+            answers are kept.
+        InputError: A file of answers has other contents.
     """
     result = AskResult()
     for one in rounds:
@@ -104,8 +108,8 @@ def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: in
 
 @contextmanager
 def _requests(concurrency: int) -> Iterator[ThreadPoolExecutor]:
-    """Yield the threads that send requests. If an error ends the run, waiting requests are
-    cancelled."""
+    """Yield the thread pool that sends requests. When it closes, requests that have not started are
+    canceled."""
     pool = ThreadPoolExecutor(concurrency, thread_name_prefix="annotate")
     try:
         yield pool
@@ -123,7 +127,7 @@ def _read_answered_pages(file: Path, export: Export) -> set[str]:
 
 
 def _cut_half_line(file: Path) -> None:
-    """Remove the incomplete last line of a killed run."""
+    """Remove the incomplete last line left by a killed run."""
     if not file.exists():
         return
     content = file.read_bytes()

@@ -18,7 +18,7 @@ _AGAIN = (
     '{{"page": "{page}", "kind": "article", "main": "4-9,12", "sure": 2}}'
 )
 _SHOWN = 200
-"""Most characters of an answer that an error shows."""
+"""The maximum number of characters of an answer in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,19 @@ class Annotator:
     model: str
     guidelines: str
     body: Mapping[str, Any] = field(default_factory=dict)
-    """Further fields of each request, such as a temperature."""
+    """Additional fields for each request, such as a temperature."""
 
     def answer(self, page: str, text: str, n_blocks: int, used: Counter[str]) -> Answer:
         """Return the model's answer about a page.
 
         Args:
-            text: The text of the page for annotators.
-            used: Counts the tokens. Raises PageError (labeler_failed) if two answers are malformed
-                or the endpoint refuses the page, MachineError if it refuses this client or is
-                unreachable.
+            text: The rendered page.
+            used: Counts requests and tokens.
+
+        Raises:
+            PageError: (labeler_failed) Both answers are malformed, or the endpoint rejects the
+                page.
+            MachineError: The endpoint rejects this client or is unreachable.
         """
         messages = [{"role": "system", "content": self.guidelines}, {"role": "user", "content": text}]
         reply = self._ask(messages, used)
@@ -73,8 +76,8 @@ class Annotator:
 
 
 def last_object(text: str) -> dict[str, Any]:
-    """Return the last JSON object in a free text, because a model may think aloud first, or put a
-    fence around its answer.
+    """Return the last JSON object in a text. A model may reason before its answer, or put it into a
+    code fence.
 
     Raises InputError if there is none.
 

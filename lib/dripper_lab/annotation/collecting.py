@@ -1,9 +1,9 @@
-"""Makes a data set from a recipe: rows that name the public repository of a page and its main
-blocks.
+"""Builds a data set from a recipe. Each row of a recipe names a page in a public repository and the
+main blocks of the page.
 
-The pages belong to their sites and are in repositories under permissive licences. A recipe (see
-`dripper_lab/recipes/README.md`) holds only this project's part: the choice of pages and their
-labels.
+The pages belong to their sites and are published in repositories with permissive licences. A recipe
+(see `dripper_lab/recipes/README.md`) contains only this project's contribution: the choice of pages
+and the labels.
 """
 
 import gzip
@@ -39,22 +39,22 @@ _FORMS = {
     "path": re.compile(r"[^-].*"),
     "html_sha256": re.compile(r"[0-9a-f]{64}"),
 }
-"""Forms of the values that go into file names and commands."""
+"""The required format of each value that is used in file names and commands."""
 _KEPT = ("id", "url", "html_sha256", "host", "licence", "commit", "sure")
-"""Fields of a recipe's row that a row of truth also has."""
+"""The fields copied from a recipe's row to truth.jsonl."""
 
 
 @dataclass(slots=True)
 class Collection:
-    """The number of pages of a recipe by result."""
+    """The counts of a recipe's pages by result."""
 
     written: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """Rows without a page, by reason."""
+    """The number of rows without a page, by reason."""
 
 
 def find_recipe(name: str) -> Path:
-    """Return the path of a recipe: a file, or the name of one that comes with the package. Raises
+    """Return the path of a recipe: a file, or the name of a recipe in this package. Raises
     InputError if there is none."""
     packaged = Path(str(files("dripper_lab"))) / "recipes"
     for path in (Path(name), packaged / f"{name}.jsonl"):
@@ -65,15 +65,13 @@ def find_recipe(name: str) -> Path:
 
 
 def read_recipe(name: str) -> list[dict[str, Any]]:
-    """Return the labelled rows of a recipe.
-
-    Raises InputError if there is none, and for malformed rows.
-    """
+    """Return the labeled rows of a recipe. Raises InputError if the recipe does not exist or has
+    malformed rows."""
     return [row for row in read_rows(find_recipe(name)) if "main" in row]
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Return all rows of a recipe's file. Raises InputError for malformed rows."""
+    """Return all rows of a recipe file. Raises InputError if a row is malformed."""
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     except ValueError as error:
@@ -85,14 +83,14 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def collect(rows: Sequence[Mapping[str, Any]], clones: Path, out: Path, fetch: bool = False) -> Collection:
-    """Write a recipe's rows as the data set `out`.
+    """Write the pages of a recipe as the data set `out`.
 
     Args:
-        clones: A folder of Git repositories, each `OWNER+NAME` or `OWNER/NAME`, bare or not.
+        clones: A folder of Git repositories named `OWNER+NAME` or `OWNER/NAME`, bare or not.
         fetch: Whether to clone missing repositories from github.com.
 
     Raises:
-        InputError: If `out` exists, or no page is available.
+        InputError: `out` exists, or no page is available.
     """
     collection = Collection()
     with new_folder(out) as folder:
@@ -131,7 +129,7 @@ def _truth_row(row: Mapping[str, Any], page: Page) -> dict[str, Any]:
 def read_recipe_pages(
     rows: Sequence[Mapping[str, Any]], data_set: str, clones: Path, fetch: bool, left_out: Counter[str]
 ) -> Iterator[LabelledPage]:
-    """Yield the available pages of a recipe's rows, and count the others by reason."""
+    """Yield the available pages of a recipe, and count the unavailable ones by reason."""
     repositories: dict[str, Path | None] = {}
     for row in rows:
         name = row["repository"].removeprefix("github:")
@@ -155,8 +153,8 @@ def read_recipe_pages(
 
 
 def unpack_page(path: str, stored: bytes) -> bytes | None:
-    """Return the page in a file of a repository: `.gz` is unpacked, of `.mhtml` the first part of
-    type `text/html`, decoded; None if there is no page.
+    """Extract the page from a repository file: `.gz` is decompressed, and from `.mhtml`, the first
+    `text/html` part is decoded. Return None if there is no page.
 
     >>> unpack_page("a.html", b"<p>Hello")
     b'<p>Hello'

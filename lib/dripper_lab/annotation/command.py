@@ -1,4 +1,4 @@
-"""The steps of the annotation path as subcommands: their flags and their output."""
+"""The subcommands of `dripper_lab.annotate`: their flags and output."""
 
 import argparse
 import json
@@ -31,11 +31,11 @@ from dripper_lab.datasets import DATA_SETS, LabelledPage, Role, read_pages
 
 log = logging.getLogger(__name__)
 NOT_ALL = 3
-"""Exit code if pages are still missing; for `ask`, the same command continues."""
+"""The exit code if pages are still missing. For `ask`, repeat the same command to continue."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of all steps; each sets `run`."""
+    """Return the parser for all steps. Each step sets `run`."""
     arguments = argparse.ArgumentParser(
         prog="python -m dripper_lab.annotate", description="Annotate pages, and make training data of them."
     )
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     return arguments
 
 
-Steps = Any  # argparse's own class for this has no public name.
+Steps = Any  # argparse's class for this is private
 
 
 def _add_export(steps: Steps) -> None:

@@ -1,5 +1,4 @@
-"""Writes and reads an export: a folder with the texts for annotators and the pages that they were
-made from.
+"""Writes and reads an export: a folder with texts for annotators and the pages behind them.
 
 guidelines.md           instructions for annotators
 pages/p00001.txt        numbered blocks of a page
@@ -28,35 +27,35 @@ from dripper_lab.annotation.sources import page_of_row, read_rows, split_known, 
 from dripper_lab.datasets import LabelledPage
 
 Reading = Callable[[], Iterable[LabelledPage | tuple[str, PageError]]]
-"""Reads all pages; may be called twice, and then yields the same pages."""
+"""Reads all pages. It may be called twice and must yield the same pages each time."""
 TEMPLATE = "answers.template.jsonl"
 _TRUTH_FIELDS = ("sure", "main_blocks", "main_blocks_second", "n_blocks", "bad", "duplicate", "profile")
-"""Fields of a previously annotated row that are not copied."""
+"""Fields of an annotated row that must not be copied."""
 
 
 @dataclass(slots=True)
 class Exported:
-    """The counts of an export: `pages` is the sum of `written` and `left_out`."""
+    """The counts of an export. `pages` is the sum of `written` and `left_out`."""
 
     pages: int = 0
     written: int = 0
     tokens: int = 0
-    """Approximate number of tokens in all written pages."""
+    """The approximate number of tokens in all written pages."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Pages left out, by reason."""
+    """The number of pages left out, by reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export that was read from its folder."""
+    """An export that has been read from its folder."""
 
     folder: Path
     rows: Mapping[str, Mapping[str, Any]]
-    """Rows by number."""
+    """Page number → row."""
 
     @classmethod
     def read(cls, folder: Path) -> "Export":
-        """Return the export in a folder. Raises InputError if there is none."""
+        """Read the export in a folder. Raises InputError if there is none."""
         if not (folder / "pages.jsonl").is_file() or not (folder / "pages").is_dir():
             raise InputError(f"{folder} is not an export: python -m dripper_lab.annotate export PAGES --out {folder}")
         rows = read_rows(folder / "pages.jsonl")
@@ -69,7 +68,7 @@ class Export:
         return int(self.rows[number]["n_blocks"])
 
     def text(self, number: str) -> str:
-        """Return the text of a page for annotators. Raises InputError if it cannot be read."""
+        """Return a page's text for annotators. Raises InputError if it cannot be read."""
         file = self.folder / "pages" / f"{number}.txt"
         try:
             return file.read_text(encoding="utf-8")
@@ -77,7 +76,7 @@ class Export:
             raise InputError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
     def page(self, number: str) -> tuple[LabelledPage, Page]:
-        """Return a page and its blocks. Raises InputError if its number of blocks has changed since
+        """Return a page and its blocks. Raises InputError if the number of blocks has changed since
         the export."""
         labelled = page_of_row(self.folder, self.rows[number])
         page = split_known(labelled)
@@ -90,14 +89,14 @@ class Export:
 
 
 def export(reading: Reading, out: Path, budget: int, sample: int | None = None, seed: int = 0) -> Exported:
-    """Write the export of pages; return the counts of pages by result.
+    """Write an export, and return the counts of pages by result.
 
     Args:
-        budget: Approximate limit of a page's tokens.
-        sample: Number of pages, chosen to differ in layout (see `layout`); None: all pages.
+        budget: The approximate maximum number of tokens per page.
+        sample: The number of pages to sample by layout (see `layout`); None means all pages.
 
     Raises:
-        InputError: If `out` already exists.
+        InputError: `out` already exists.
     """
     with new_folder(out) as folder:
         places = None if sample is None else _choose_sample(reading, budget, sample, seed)
@@ -105,7 +104,7 @@ def export(reading: Reading, out: Path, budget: int, sample: int | None = None, 
 
 
 def _write(reading: Reading, out: Path, budget: int, places: Container[int] | None) -> Exported:
-    """Write the pages at the wanted positions; None: all pages."""
+    """Write the pages at the positions in `places`, or all pages if it is None."""
     exported = Exported()
     for name in ("pages", "html"):
         (out / name).mkdir()
@@ -141,7 +140,8 @@ class _Usable:
 
 
 def _usable(reading: Reading, budget: int) -> Iterator[tuple[str, _Usable | str]]:
-    """Yield every page by its id: the usable page, or the reason why it cannot be annotated."""
+    """Yield the id of every page with either the usable page or the reason why it cannot be
+    annotated."""
     ids: set[str] = set()
     digests: set[bytes] = set()
     for labelled in reading():
@@ -174,7 +174,7 @@ def _render(number: str, usable: _Usable, budget: int) -> Rendered:
 
 
 def _choose_sample(reading: Reading, budget: int, sample: int, seed: int) -> set[int]:
-    """Return the positions of the chosen pages among all pages."""
+    """Return the positions of the sampled pages among all pages."""
     places, sites, layouts = [], [], []
     for at, (_, usable) in enumerate(_usable(reading, budget)):
         if not isinstance(usable, str):

@@ -1,8 +1,8 @@
-"""Marks rows of a data set as `bad`, with the reason, if training works better without them.
+"""Marks rows of a data set as `bad`, with a reason, if training works better without them.
 
-The paper (4.1) leaves out pages without main content. This filter also leaves out pages with
-disagreeing or unsure annotators. Marked rows stay in the data set, but `dripper_lab.datasets` never
-yields them.
+The paper (4.1) removes pages without main content. This filter also removes pages on which
+annotators disagree or are unsure. Marked rows stay in the data set, but `dripper_lab.datasets`
+never yields them.
 """
 
 import json
@@ -33,20 +33,20 @@ class Filter:
     """The conditions that a row must meet to be kept."""
 
     least_agreement: float = 0.8
-    """Least F1 over words between two annotators, if there are two."""
+    """The minimum F1 over words between two annotators, if there are two."""
     least_sure: int = 2
-    """Least certainty of the annotator."""
+    """The minimum certainty of the annotator."""
     labeler: Labeler | None = None
-    """Labeler of pages without main content: if it surely finds some, the annotation is in doubt.
-    None: no check."""
+    """Checks pages without main content. If this labeler is confident that there is some, the
+    annotation is doubtful. None disables the check."""
     least_confidence: float = 0.85
-    """Confidence from which on the labeler is sure."""
+    """The minimum confidence at which the labeler counts as confident."""
     least_shared: float = 0.0
-    """Least share of a page's blocks that the labeler must mark as the annotator did; 0: any. This
-    leaves out wrong annotations, but also pages that are hard for the labeler."""
+    """The minimum fraction of a page's blocks on which labeler and annotator agree; 0 disables the
+    check. It removes wrong annotations, but also pages that are hard for the labeler."""
 
     def reason(self, row: Mapping[str, Any], folder: Path) -> str | None:
-        """Return the reason why a row is left out; None if it is kept."""
+        """Return the reason for leaving out a row, or None to keep it."""
         if not row.get("truth_text"):
             return self._of_empty(page_of_row(folder, row))
         sure = row.get("sure")
@@ -73,11 +73,11 @@ class Filter:
 
 
 def filter_data_set(folder: Path, by: Filter) -> tuple[int, Counter[str]]:
-    """Mark the rows of a data set in its truth.jsonl; return the number of kept rows, and the
-    number of other rows by reason.
+    """Mark the rows in a data set's truth.jsonl. Return the number of kept rows, and the number of
+    other rows by reason.
 
-    Marks of an earlier filter are removed first; `bad` for other reasons and `duplicate` stay.
-    Raises InputError.
+    Marks of an earlier filter are removed first. Other `bad` reasons and `duplicate` are kept.
+    Raises InputError if the data set is invalid.
     """
     rows = read_rows(_truth(folder))
     left_out: Counter[str] = Counter()
@@ -94,8 +94,8 @@ def filter_data_set(folder: Path, by: Filter) -> tuple[int, Counter[str]]:
 
 
 def agreements(folder: Path) -> Iterator[Agreement]:
-    """Yield the agreement of the annotators of a data set on each page with two annotators. Raises
-    InputError."""
+    """Yield the agreement of the annotators on each page with two annotators. Raises InputError if
+    the data set is invalid."""
     for row in read_rows(_truth(folder)):
         agreement = agreement_of(row, folder)
         if agreement is not None:
@@ -103,8 +103,8 @@ def agreements(folder: Path) -> Iterator[Agreement]:
 
 
 def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
-    """Return the agreement of the two annotators of a row; None if there was only one. Raises
-    InputError."""
+    """Return the agreement of a row's two annotators, or None if there is only one. Raises
+    InputError if the row is invalid."""
     if "main_blocks_second" not in row:
         return None
     page, (one, two) = _annotated(row, folder, "main_blocks", "main_blocks_second")
@@ -112,7 +112,7 @@ def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
 
 
 def _compare_with(labeler: Labeler, row: Mapping[str, Any], folder: Path) -> float:
-    """Return the share of the blocks with text that the labeler marks as the annotator did."""
+    """Return the fraction of blocks with text on which labeler and annotator agree."""
     page, (annotated,) = _annotated(row, folder, "main_blocks")
     try:
         (labels,) = labeler.label([page])
@@ -123,8 +123,8 @@ def _compare_with(labeler: Labeler, row: Mapping[str, Any], folder: Path) -> flo
 
 
 def _annotated(row: Mapping[str, Any], folder: Path, *names: str) -> tuple[Page, list[list[int]]]:
-    """Return the page of a row, and the main blocks in each of the named columns. Raises
-    InputError."""
+    """Return the page of a row, and the main blocks from each of the named columns. Raises
+    InputError if the row is invalid."""
     page = split_known(page_of_row(folder, row))
     n_blocks = len(page.blocks)
     if row.get("n_blocks", n_blocks) != n_blocks:

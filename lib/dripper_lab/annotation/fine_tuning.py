@@ -1,8 +1,8 @@
-"""Writes prompts and answers to fine-tune a language model on, in the form that the labeler `lm`
+"""Writes prompts and answers for fine-tuning a language model, in the form that the labeler `lm`
 uses (Dripper paper A.11).
 
-The files are JSON lines with `messages`, which TRL and LLaMA-Factory read. A page that is longer
-than the context is cut into the same windows as in the labeler.
+The files are JSON lines with `messages`, as TRL and LLaMA-Factory expect. A page that exceeds the
+context is split into the same windows as in the labeler.
 """
 
 import hashlib
@@ -56,14 +56,15 @@ RECIPE: Mapping[str, Any] = {
     "warmup_ratio": 0.1,
     "bf16": True,
 }
-"""The training of the Dripper paper (Table 11), as LLaMA-Factory reads it.
+"""The training configuration of the Dripper paper (Table 11) for LLaMA-Factory.
 
-The paper had 32 GPUs; here one GPU accumulates the batch of 128 pages."""
+The paper used 32 GPUs. Here, a single GPU accumulates gradients over a batch of 128 pages.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """The form of the model's prompts and of the answers that it should give."""
+    """The format of the prompts and of the expected answers."""
 
     prompt: Prompt
     form: AnswerForm
@@ -71,11 +72,11 @@ class Framing:
 
     @classmethod
     def of(cls, settings: LmSettings) -> "Framing":
-        """Return the framing of a model with these settings. Raises SettingsError, MachineError.
+        """Return the framing for the settings of a model. Raises SettingsError or MachineError.
 
-        With a checkpoint, its tokenizer counts the tokens, so that windows are cut as in labelling.
-        Without one, tokens are estimated, and the settings must name the prompt and the form of the
-        answer.
+        With a checkpoint, tokens are counted with its tokenizer, so that windows are the same as in
+        labeling. Without a checkpoint, tokens are estimated, and the settings must name the prompt
+        and the answer format.
         """
         if settings.model:
             encoder = PageEncoder.load(settings)
@@ -89,17 +90,18 @@ class Framing:
             return context - beside - n_blocks * (a_block + len(str(n_blocks)))
 
         def windows(page: SimplifiedPage) -> list[PageWindow]:
-            # Escape special tokens in attributes: only `PageEncoder` knows the ones of a tokenizer.
+            # Escape special tokens in attributes. Only `PageEncoder` knows the special tokens of a
+            # tokenizer.
             safe = SimplifiedPage(page.simplified_html.replace("<|", "&lt;|"), page.n_blocks)
             return cut_windows(safe, budget, estimate_tokens)
 
         return cls(prompt, FORMS[settings.answer], windows)
 
     def messages(self, page: Page, main: npt.NDArray[np.bool_]) -> list[list[dict[str, str]]]:
-        """Return one conversation for each window.
+        """Return one conversation per window.
 
         Args:
-            main: (n_blocks,) bool.
+            main: Whether each block is main, (n_blocks,).
         """
         return [
             [
@@ -112,17 +114,17 @@ class Framing:
 
 @dataclass(slots=True)
 class Written:
-    """The number of pages and windows that were written, and of pages that were left out."""
+    """The counts of pages and windows written, and of pages left out."""
 
     pages: Counter[str] = field(default_factory=Counter)
-    """Pages by file."""
+    """The number of pages per file."""
     windows: Counter[str] = field(default_factory=Counter)
-    """Windows by file, one line each."""
+    """The number of windows per file, one per line."""
     aligned: int = 0
-    """Number of pages with labels aligned from the truth's text, because their rows have no block
-    numbers of this profile."""
+    """The number of pages with labels aligned from the ground-truth text, because their rows have
+    no block numbers for this profile."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Pages left out, by reason."""
+    """The number of pages left out, by reason."""
 
 
 def write_conversations(
@@ -133,17 +135,17 @@ def write_conversations(
     validation: float,
     about: Mapping[str, Any],
 ) -> Written:
-    """Write train.jsonl and validation.jsonl, with META.json, and dataset_info.json and a recipe
-    for LLaMA-Factory, into `out`.
+    """Write train.jsonl, validation.jsonl and META.json, and the files dataset_info.json and a
+    training recipe for LLaMA-Factory.
 
     Pages without main content (paper 4.1) and pages with `split: evaluation` are left out.
 
     Args:
-        validation: Share of the sites that are for validation; no site is in both files.
-        about: Further fields of META.json.
+        validation: The fraction of sites for validation. No site is in both files.
+        about: Additional fields for META.json.
 
     Raises:
-        InputError: If `out` exists.
+        InputError: `out` exists.
     """
     written = Written()
     with new_folder(out) as folder:
@@ -163,22 +165,22 @@ def write_conversations(
 
 
 def is_held_out(site: str, share: float) -> bool:
-    """Return whether a site's pages are for validation. A hash of the site decides, so that new
-    pages never move old ones.
+    """Return whether a site's pages are for validation. A hash of the site decides, so adding pages
+    never moves existing ones.
 
-    It is not the plain hash of the site: sets that split off their evaluation by the plain hash
-    have no pages left in that range.
+    The hash input has a prefix. Data sets that split off their evaluation by the plain hash of the
+    site have no pages left in that range.
     """
     digest = hashlib.sha256(f"validation {site}".encode("utf-8", "replace")).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
 def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool_], bool]:
-    """Return the main blocks as a mask, shape (n_blocks,), and whether they were aligned from the
-    truth's text.
+    """Return whether each block is main, (n_blocks,), and whether this was aligned from the
+    ground-truth text.
 
-    Annotated numbers count if they belong to these blocks. Annotators do not see blocks without
-    text; such a block is main if the nearest blocks with text on both sides are main.
+    Annotated numbers are used if they refer to these blocks. Annotators do not see blocks without
+    text. Such a block is main if the nearest blocks with text on both sides are main.
     """
     more = labelled.more
     annotated = "main_blocks" in more and more.get("n_blocks") == len(page.blocks)
@@ -228,7 +230,7 @@ def _write_page(
 def _meta(framing: Framing, profile: str, written: Written) -> dict[str, Any]:
     return {
         "prompt": framing.prompt.version,
-        # Settings of the labeler lm for a model trained on these files.
+        # Settings with which the labeler lm runs a model trained on these files.
         "settings": {
             "profile": profile,
             "labels.lm.prompt": framing.prompt.name,

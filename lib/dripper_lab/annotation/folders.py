@@ -1,6 +1,5 @@
-"""Writes folders completely or not at all, and holds the guidelines for annotators, both people and
-models.
-"""
+"""Creates folders completely or not at all, and provides the guidelines for annotators, both people
+and models."""
 
 import shutil
 from collections.abc import Iterator
@@ -13,10 +12,10 @@ from dripper.errors import InputError
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
-    """Yield a folder to write into, which becomes `out` at the end. If an error is raised, `out`
-    does not exist.
+    """Yield a temporary folder to write to, and rename it to `out` at the end. If an error is
+    raised, `out` is not created.
 
-    Raises InputError if `out` already exists and is more than an empty folder.
+    Raises InputError if `out` already exists and is not an empty folder.
     """
     require_new(out)
     part = out.with_name(f".{out.name}.part")
@@ -30,7 +29,7 @@ def new_folder(out: Path) -> Iterator[Path]:
 
 
 def require_new(out: Path) -> None:
-    """Raise InputError if a folder already exists and is more than an empty folder."""
+    """Raise InputError if `out` already exists and is not an empty folder."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} is there already: name another folder, or remove it")
 
@@ -39,5 +38,5 @@ FILE = "guidelines.md"
 
 
 def guidelines() -> str:
-    """Return the guidelines with the form of an answer, as Markdown."""
+    """Return the guidelines, including the answer format, as Markdown."""
     return files("dripper_lab.annotation").joinpath(FILE).read_text(encoding="utf-8")

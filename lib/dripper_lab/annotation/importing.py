@@ -1,5 +1,5 @@
-"""Makes a data set from answers: `truth.jsonl`, the pages and `META.json`, in the form that
-`dripper_lab.datasets` reads."""
+"""Converts answers to a data set: `truth.jsonl`, the pages and `META.json`, as
+`dripper_lab.datasets` expects them."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -17,26 +17,26 @@ from dripper_lab.annotation.folders import new_folder
 from dripper_lab.datasets import LabelledPage
 
 NO_MAIN = "no main content"
-"""Reason why a row without a main block is `bad`: scores leave it out."""
+"""The reason for which a row without a main block is `bad`. Such rows are not scored."""
 _ONLY_HERE = ("number", "tokens", "file", "name", "type_guess")
-"""Fields of an export's row that are not copied to a row of truth."""
+"""Fields of an export's row that are not copied to truth.jsonl."""
 
 
 @dataclass(slots=True)
 class Answers:
-    """The answers in some files."""
+    """The answers from a list of files."""
 
     of_page: dict[str, list[Answer]] = field(default_factory=dict)
-    """Answers by page number, in the order of the files: the first one is the truth, the second one
-    the second annotation."""
+    """Page number → answers, in the order of the files. The first answer is the ground truth, the
+    second one the second annotation."""
     wrong: list[str] = field(default_factory=list)
-    """A sentence for every line without a usable answer, with the line's place."""
+    """For each line without a usable answer, a message that includes the line number."""
     blank: int = 0
-    """Number of empty lines of the template."""
+    """The number of template lines that have not been filled in."""
 
 
 def read_answers(files: Sequence[Path], export: Export) -> Answers:
-    """Return all answers of the files. Each file may hold a page only once. Raises InputError if a
+    """Read all answers from some files. A page may occur only once per file. Raises InputError if a
     file cannot be read."""
     answers = Answers()
     for file in files:
@@ -66,7 +66,7 @@ def read_answers(files: Sequence[Path], export: Export) -> Answers:
 
 
 def write_data_set(export: Export, answers: Answers, out: Path) -> int:
-    """Write the answered pages as the data set `out`; return their number.
+    """Write the answered pages as the data set `out`, and return their number.
 
     Raises InputError if `out` exists, or a page of the export has changed.
     """
@@ -85,8 +85,8 @@ def write_data_set(export: Export, answers: Answers, out: Path) -> int:
 def truth_row(
     exported: Mapping[str, Any], labelled: LabelledPage, page: Page, answers: Sequence[Answer]
 ) -> dict[str, Any]:
-    """Return the row of truth of a page: the first answer is the truth, the second one is in
-    columns of its own."""
+    """Return a page's row for truth.jsonl. The first answer is the ground truth, and a second
+    answer gets its own columns."""
     first, *more = answers
     row = {name: value for name, value in exported.items() if name not in _ONLY_HERE and value is not None}
     row |= {"file": f"html/{exported['number']}.html", "page_type": first.kind}
@@ -98,11 +98,11 @@ def truth_row(
 
 
 def describe_truth(page: Page, main: Collection[int], language: str | None = None) -> dict[str, Any]:
-    """Return the fields of a row of truth that follow from a page's main blocks: their text, its
-    language, and `bad` if there is no text.
+    """Return the fields that can be derived from a page's main blocks: the text, its language, and
+    `bad` if there is no text.
 
     Args:
-        language: The page's language; None if it is not known.
+        language: The page's language; None if unknown.
     """
     chosen = frozenset(main)
     text = "\n".join(block.text for block in page.blocks if block.item_id in chosen and block.text)

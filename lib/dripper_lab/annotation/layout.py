@@ -1,9 +1,9 @@
-"""Samples pages by layout (Dripper paper 4.1): pages of a site with similar layouts are one
-cluster, and each cluster gives one page before any gives its second.
+"""Samples pages by layout (Dripper paper 4.1). Pages of a site with similar layouts form a cluster,
+and every cluster contributes one page before any contributes a second.
 
-A page's layout is the counts of its tag paths with class names. The cosine between two layouts
-measures their similarity. The clusters are those found by DBSCAN with one page as a core: pages
-that are connected by similar pairs.
+A layout consists of the counts of a page's tag paths with class names, and similarity is the cosine
+between two layouts. The clusters are the same as in DBSCAN if one page suffices as a core: pages
+connected by similar pairs.
 """
 
 import hashlib
@@ -20,19 +20,21 @@ from dripper.html.tree.tree import Tree
 from dripper.labels.arrays import FloatArray
 
 BINS = 2048
-"""Number of bins that the counts are hashed into."""
+"""The number of hash bins for the counts."""
 ALIKE = 0.9
-"""Cosine from which on two pages have similar layouts. Among 120 articles of ten sites, two of one
-site have 0.98 (median; 0.95 at the lower quartile), and two of different sites have 0.07, at most
-0.22. They form 13 clusters."""
+"""The minimum cosine at which layouts count as similar. Among 120 articles from ten sites, pages of
+the same site have a median cosine of 0.98 (lower quartile 0.95), and pages of different sites have
+0.07, at most 0.22. They form 13 clusters."""
 MOST_OF_A_SITE = 2000
-"""Pages of a site that are compared in pairs; further ones are not sampled (the paper: 10,000)."""
+"""The maximum number of pages per site that are compared pairwise. Further pages are not sampled.
+The paper uses 10,000."""
 _DIGITS = re.compile(r"\d+")
 
 
 def layout_of(tree: Tree) -> FloatArray:
-    """Return a page's layout, shape (BINS,), with norm 1: log counts of the last three steps of its
-    elements' paths, each with its first class name without digits. The text does not count."""
+    """Return a page's layout, (BINS,), with norm 1. It contains log counts of tag paths, each
+    consisting of the last three elements with the first class name of each, without digits. Text is
+    ignored."""
     names: dict[str, str] = {}
     steps: list[str] = []
     counts: Counter[int] = Counter()
@@ -51,8 +53,8 @@ def layout_of(tree: Tree) -> FloatArray:
 
 
 def clusters_of(layouts: FloatArray, alike: float = ALIKE) -> list[npt.NDArray[np.int64]]:
-    """Return the clusters of layouts (n, BINS), largest first, each ordered from its most typical
-    page on."""
+    """Return clusters of layouts, (n, BINS), as arrays of page indexes. The largest cluster is
+    first, and each cluster begins with its most typical page."""
     similarity = layouts @ layouts.T
     near = similarity >= alike
     free = np.ones(len(layouts), bool)
@@ -72,11 +74,11 @@ def clusters_of(layouts: FloatArray, alike: float = ALIKE) -> list[npt.NDArray[n
 
 
 def choose_pages(sites: Sequence[str], layouts: FloatArray, size: int, seed: int = 0) -> list[int]:
-    """Return the indexes of `size` pages, or of all pages if there are fewer, ascending. They are
-    always the same for a seed.
+    """Sample `size` pages, or all if there are fewer, and return their indexes in ascending order.
+    The same seed gives the same pages.
 
-    Sites take turns, each with its largest cluster first. A page with a layout similar to a chosen
-    page's, also of another site, waits until all other pages have been taken.
+    Sites take turns, each starting with its largest cluster. A page with a layout similar to a
+    sampled page, even from another site, is postponed until all others have been taken.
     """
     chosen: list[int] = []
     waiting: list[int] = []
@@ -92,7 +94,7 @@ def choose_pages(sites: Sequence[str], layouts: FloatArray, size: int, seed: int
 
 
 def _turns(sites: Sequence[str], layouts: FloatArray, seed: int) -> Iterator[int]:
-    """Yield all pages that may be taken: in each round one page of each site, from its next
+    """Yield all candidate pages. In each round, every site contributes a page from its next
     cluster."""
     of_site: dict[str, list[int]] = defaultdict(list)
     for page, site in enumerate(sites):

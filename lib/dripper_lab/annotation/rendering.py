@@ -1,5 +1,6 @@
-"""Renders a page for annotators: numbered blocks, without empty ones, and long ones shortened in
-the middle. A block in a side column or a slider has its place beside its number: `12 [aside]`."""
+"""Renders a page for annotators as numbered blocks. Empty blocks are omitted, and long blocks are
+shortened in the middle. Blocks in a side column or slider have this place beside their number: `12
+[aside]`."""
 
 import re
 from collections.abc import Sequence
@@ -10,10 +11,10 @@ from dripper.html.tree.tree import Tree
 from dripper.labels.cost import estimate_tokens
 
 BLOCK_CHARS = (150, 100, 70, 50)
-"""Lengths to which blocks are shortened; the next one is tried if a page is above its budget. With
-150, 1,034 pages of many kinds have a mean of 2,500 tokens, and 98 % of them have at most 8,500."""
+"""The maximum block lengths, in characters. If a page exceeds its budget, the next length is tried.
+With 150, 1,034 pages of many kinds have 2,500 tokens on average, and 98 % have at most 8,500."""
 HEAD_CHARS = 150
-"""Characters of address and title."""
+"""The maximum number of characters of URL and title."""
 _PLACES = {
     "aside": re.compile(r"^<aside\b|[\"' _-]aside\b", re.IGNORECASE),
     "side": re.compile(
@@ -22,8 +23,8 @@ _PLACES = {
     "slider": re.compile(r"slider|slick-slide|swiper|flexslide", re.IGNORECASE),
     "carousel": re.compile(r"carousel", re.IGNORECASE),
 }
-"""Places that decide whether a block is main, each with a pattern for the start tags of its
-elements. The guidelines name the same places."""
+"""Places that affect whether a block is main. Each has a regex for the start tags of its elements.
+The guidelines name the same places."""
 _NAMES = re.compile(r"""^<[a-z-]+|\s(?:class|id)=(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
 
 
@@ -33,12 +34,12 @@ class Rendered:
 
     text: str
     tokens: int
-    """Their approximate number."""
+    """The approximate number of tokens."""
 
 
 def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | None:
-    """Return the page's text, of at most about `budget` tokens; None if it is longer even with the
-    shortest blocks."""
+    """Return the page's text, with at most about `budget` tokens. Return None if the text is longer
+    even with the shortest block length."""
     head = [f"page: {number}"] + [f"{name}: {_line(value)}" for name, value in (("url", url), ("title", page.title))]
     for most in BLOCK_CHARS:
         text = "\n".join([*head, *_number_blocks(page, most)]) + "\n"
@@ -49,8 +50,8 @@ def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | 
 
 
 def shorten(text: str, most: int) -> str:
-    """Return a text on one line. If it is longer than `most` characters, its length replaces its
-    middle.
+    """Collapse a text to one line. If it exceeds `most` characters, its middle is replaced by its
+    length.
 
     >>> shorten("a  b", 50), shorten("x" * 200, 50)[-24:]
     ('a b', 'xxxx …[200]… xxxxxxxxxxx')
@@ -62,8 +63,8 @@ def shorten(text: str, most: int) -> str:
 
 
 def find_place(tree: Tree, element: int) -> str | None:
-    """Return the nearest place around an element, `aside`, `side`, `slider` or `carousel`, or None
-    if it is in none."""
+    """Return the nearest place that contains an element (`aside`, `side`, `slider` or `carousel`),
+    or None."""
     while element >= 0 and tree.tags[element] not in ("body", "html"):
         names = "".join(_NAMES.findall(tree.start_tag(element)))
         for place, pattern in _PLACES.items():

@@ -1,9 +1,9 @@
-"""Corrects a recipe's block numbers after a change of the rules for blocks. The blocks of an
-earlier version are found by their texts.
+"""Updates the block numbers in a recipe after a change to the rules for blocks, by matching the
+texts of old and new blocks.
 
-The earlier version is a source tree that splits the pages in a separate process. Blocks with the
-same text in the same order are the same. Between equal blocks, a new block is main if half of its
-words are words of earlier main blocks at that place.
+The old blocks come from a source tree of the earlier version, which splits the pages in a separate
+process. Blocks with equal texts in the same order are the same blocks. In the ranges between them,
+a new block is main if at least half of its words are words of old main blocks in the same range.
 """
 
 import json
@@ -37,34 +37,34 @@ for path in map(Path, sys.argv[1:]):
         blocks = None
     print(json.dumps(blocks))
 """
-"""Prints the texts of each page's blocks, one JSON list a line."""
+"""Prints the block texts of each page, one JSON list per line."""
 _PAGES_A_PROCESS = 200
 
 
 @dataclass(slots=True)
 class Renumbering:
-    """The number of a recipe's rows by result."""
+    """The number of rows by result."""
 
     same: int = 0
-    """Rows of pages that have the same blocks."""
+    """Rows with unchanged blocks."""
     mended: int = 0
     stale: int = 0
-    """Rows that do not fit the earlier version either: they stay unchanged."""
+    """Rows that do not match the earlier version either. They are left unchanged."""
 
 
 def renumber(
     rows: Sequence[dict[str, Any]], pages: Sequence[LabelledPage], before: Path
 ) -> tuple[list[dict[str, Any]], Renumbering]:
-    """Return the rows with today's numbers in `main`, `n_blocks` and `second`, and the counts of
-    rows by result.
+    """Update the block numbers in `main`, `n_blocks` and `second`. Return the new rows, and the
+    counts of rows by result.
 
     Args:
         rows: The rows of a recipe.
-        pages: The available pages; rows of other pages stay unchanged.
-        before: The folder `lib` of the version that the numbers belong to.
+        pages: The available pages. Rows of other pages are left unchanged.
+        before: The folder `lib` of the version that the old numbers belong to.
 
     Raises:
-        InputError: If that version cannot split the pages.
+        InputError: The earlier version cannot split the pages.
     """
     mended, counts = dict[str, dict[str, Any]](), Renumbering()
     by_id, earlier = {row["id"]: row for row in rows}, dict(split_before(pages, before))
@@ -83,11 +83,11 @@ def renumber(
 
 
 def renumber_row(row: Mapping[str, Any], old: Sequence[str], new: Sequence[str]) -> dict[str, Any]:
-    """Return a row with the numbers of new blocks in place of the old ones.
+    """Return a row with old block numbers replaced by new ones.
 
     Args:
-        old: The texts of the blocks that the row's numbers belong to.
-        new: The texts of today's blocks.
+        old: The texts of the old blocks.
+        new: The texts of the new blocks.
     """
 
     def move(ranges: str) -> str:
@@ -101,13 +101,14 @@ def renumber_row(row: Mapping[str, Any], old: Sequence[str], new: Sequence[str])
 
 
 def find_again(old: Sequence[str], new: Sequence[str], chosen: set[int]) -> list[int]:
-    """Return the indexes, from 0 on, of the new blocks that have the texts of chosen old blocks.
+    """Return the indexes (from 0) of the new blocks that contain the texts of the chosen old
+    blocks.
 
     >>> find_again(["menu", "a", "b c d", "end"], ["a", "b c", "d", "end"], {1, 2})
     [0, 1, 2]
     """
     olds, news = ([words_of(text) for text in texts] for texts in (old, new))
-    # The ends of words have changed as well: "Fat 17g26%".
+    # Word boundaries may have changed, too: "Fat 17g26%".
     old_keys, new_keys = (["".join(words) for words in texts] for texts in (olds, news))
     found: list[int] = []
     for change, first, end, start, stop in SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes():
@@ -123,8 +124,8 @@ def find_again(old: Sequence[str], new: Sequence[str], chosen: set[int]) -> list
 
 
 def split_before(pages: Sequence[LabelledPage], before: Path) -> Iterator[tuple[str, list[str] | None]]:
-    """Yield the id of each page and the texts of its blocks in an earlier version; None if that
-    version fails on it. Raises InputError if that version cannot be run."""
+    """Yield the id of each page and its block texts in the earlier version, or None if that version
+    fails on the page. Raises InputError if that version cannot be run."""
     with TemporaryDirectory() as folder:
         for start in range(0, len(pages), _PAGES_A_PROCESS):
             part = pages[start : start + _PAGES_A_PROCESS]

@@ -1,5 +1,5 @@
-"""Writes a folder of pages drawn from the tables of a crawl: `pages.jsonl` with a row for each
-page, and the pages as the archives hold them. `annotate export` reads it."""
+"""Writes pages drawn from the tables of a crawl to a folder: `pages.jsonl` with a row per page, and
+the pages as stored in the archives. `annotate export` reads this folder."""
 
 import hashlib
 import json
@@ -14,21 +14,20 @@ from dripper.warc.read.reader import read_record_at
 from dripper_lab.annotation.folders import new_folder
 
 LEFT_OUT = "left_out.jsonl"
-"""File of the pages with an unreadable archive, with the reason."""
+"""The file that lists pages with an unreadable archive, with the reason."""
 
 
 def write_pages(
     pages: Sequence[Mapping[str, Any]], paths: Mapping[str, str], out: Path, settings: ReadSettings
 ) -> tuple[int, Counter[str]]:
-    """Write the pages into a new folder; return the number of written pages, and the number of
-    unreadable pages by reason.
+    """Write pages to a new folder. Return the number of pages written, and the number of unreadable
+    pages by reason.
 
     Raises InputError if the folder already exists.
 
     Args:
-        pages: Rows with page_id, url, warc_file, warc_offset and charset; their other fields are
-            copied.
-        paths: The path of each archive that is not at the path in `warc_file`.
+        pages: Rows with page_id, url, warc_file, warc_offset and charset. Other fields are copied.
+        paths: `warc_file` → path, for archives that have moved.
     """
     rows: list[dict[str, Any]] = []
     left_out: list[dict[str, str]] = []

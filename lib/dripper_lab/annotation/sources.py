@@ -1,5 +1,5 @@
-"""Reads pages to annotate: from files, folders and archives, or from a folder of rows with their
-HTML beside them."""
+"""Reads pages for annotation from files, folders and archives, or from folders with a file of rows
+and the HTML."""
 
 import hashlib
 import json
@@ -17,19 +17,19 @@ from dripper.warc import decode
 from dripper_lab.datasets import LabelledPage
 
 ROWS = ("pages.jsonl", "truth.jsonl")
-"""Files that make a folder a folder of rows. A row has `id` and `file`, if known `url`, `encoding`
-and `html_sha256`, and further fields that are copied (licence, source, …)."""
+"""The file names that mark a folder of rows. A row has `id` and `file`, optionally `url`,
+`encoding` and `html_sha256`, and other fields that are copied (licence, source, …)."""
 _OWN = {"id", "url", "file", "truth_text", "truth_html", "encoding", "page_type", "html_sha256"}
 
 
 def unlabelled_pages(names: Sequence[str]) -> Iterator[LabelledPage | tuple[str, PageError]]:
-    """Yield the pages that `names` match, without a truth; for an unreadable page its id with the
-    error.
+    """Yield the pages that `names` match, without ground truth. An unreadable page gives its id and
+    the error.
 
     Raises InputError.
 
     Args:
-        names: Files, folders, archives, `@list`s, as for `dripper inspect`; or folders of rows.
+        names: Files, folders, archives and `@list`s, as for `dripper inspect`, or folders of rows.
     """
     if STANDARD_INPUT in names:
         raise InputError("pages to annotate are read twice, and standard input only once: write the page to a file")
@@ -42,13 +42,13 @@ def unlabelled_pages(names: Sequence[str]) -> Iterator[LabelledPage | tuple[str,
 
 
 def rows_file(folder: Path) -> Path | None:
-    """Return the file of rows in a folder; None if it has none."""
+    """Return the file of rows in a folder, or None."""
     return next((folder / name for name in ROWS if (folder / name).is_file()), None)
 
 
 def read_rows(file: Path) -> list[dict[str, Any]]:
-    """Return the objects of a JSONL file. Raises InputError, with the line, for a line that is no
-    object, or lacks `id` or `file`."""
+    """Read a JSONL file. Raises InputError with the line number if a line is not an object, or
+    lacks `id` or `file`."""
     rows = []
     try:
         lines = file.read_bytes().split(b"\n")
@@ -68,8 +68,8 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
 
 
 def page_of_row(folder: Path, row: Mapping[str, Any]) -> LabelledPage:
-    """Return the page of a row. Raises InputError if its HTML is not in the folder, or does not
-    match `html_sha256`."""
+    """Return the page of a row. Raises InputError if the HTML is missing, or does not match
+    `html_sha256`."""
     path = folder / row["file"]
     if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
         raise InputError(f"{folder}: the row {row['id']} names {row['file']!r}, which is not a file of this folder")
@@ -84,7 +84,7 @@ def page_of_row(folder: Path, row: Mapping[str, Any]) -> LabelledPage:
 
 
 def split_page(labelled: LabelledPage, profile: str = "dripper") -> Page:
-    """Return a page split into blocks. Raises PageError, also for a page without any text."""
+    """Split a page into blocks. Raises PageError, also if the page has no text."""
     page = preprocess(decode(labelled.html, labelled.content_type).text, profile)
     if not any(block.text for block in page.blocks):
         raise PageError(ErrorCode.EMPTY_PAGE, "no block has text")
@@ -92,8 +92,8 @@ def split_page(labelled: LabelledPage, profile: str = "dripper") -> Page:
 
 
 def split_known(labelled: LabelledPage) -> Page:
-    """Return a previously annotated page split into blocks. Raises InputError if it no longer has
-    blocks."""
+    """Split a previously annotated page into blocks. Raises InputError if this is no longer
+    possible."""
     try:
         return split_page(labelled)
     except PageError as error:

@@ -1,1 +1,1 @@
-"""Scores of extractors over labelled pages, and the report of them."""
+"""Scores extractors on labeled pages, and reports the scores."""

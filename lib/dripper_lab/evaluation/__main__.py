@@ -14,7 +14,7 @@ from dripper_lab.evaluation.run import run_evaluation
 
 
 def main(argv: list[str]) -> int:
-    """Run the command; return 0, or 2 for wrong usage."""
+    """Run the command. Return 0, or 2 for incorrect usage."""
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation", description=__doc__)
     parser.add_argument(
         "--output", type=Path, default=Path("report"), help="report, pictures, and what a stopped run has done"
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
     )
     add_arguments(parser)
     arguments = parser.parse_args(argv)
-    # The peers' messages about a page are of no interest here, so only this package logs.
+    # The peers' log messages about pages are not useful here, so only this package logs.
     logging.basicConfig(level=logging.CRITICAL, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("dripper").setLevel(logging.INFO)
     try:

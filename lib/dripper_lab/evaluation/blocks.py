@@ -28,7 +28,7 @@ from dripper_lab.metrics.overlap import block_scores
 
 
 def score_blocks(pages: Iterable[LabelledPage], labelers: Mapping[str, labels.Labeler]) -> Mapping[str, list[Score]]:
-    """Return, by labeler, the scores of each page that has blocks and main content."""
+    """Return labeler → scores of the pages that have blocks and main content."""
     scores: dict[str, list[Score]] = {name: [] for name in labelers}
     for page in pages:
         try:
@@ -45,7 +45,7 @@ def score_blocks(pages: Iterable[LabelledPage], labelers: Mapping[str, labels.La
 
 
 def table(scores: Mapping[str, Sequence[Score]]) -> str:
-    """Return means over pages, as Markdown. The mean F1 is not the F1 of the means."""
+    """Return means over pages as Markdown. The mean F1 differs from the F1 of the means."""
     lines = ["| labeler | pages | block precision | recall | F1 |", "|---|---|---|---|---|"]
     for name, pages in scores.items():
         precision, recall, f1 = (
@@ -56,7 +56,7 @@ def table(scores: Mapping[str, Sequence[Score]]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the table; return 0, or 2 for wrong usage."""
+    """Print the table. Return 0, or 2 for incorrect usage."""
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.blocks", description=__doc__)
     parser.add_argument("--data", type=Path, default=Path(), help="folder with the archives of the data sets")
     parser.add_argument("--webmainbench", type=Path, metavar="FILE", help="the WebMainBench file, in place of DATA")

@@ -1,4 +1,4 @@
-"""Parses the command line of an evaluation into the settings of a run."""
+"""Converts the command line of an evaluation to the settings of a run."""
 
 import argparse
 import logging
@@ -22,13 +22,13 @@ from dripper_lab.metrics.scoring import DEFAULT_METRICS, METRICS
 logger = logging.getLogger(__name__)
 
 DEFAULT_SAMPLE = 60
-"""Most pages per set. All extractors together take 0.75 s of CPU for a page of 80 KB, and three
-times as long for a page of WCXB, so that all sets take some 20 minutes on two idle cores. The 95 %
-interval of a macro mean is then ±0.025."""
+"""The default number of pages per set. All extractors together take 0.75 s of CPU time for a page
+of 80 KB, and three times as long for a page of WCXB. All sets then take about 20 minutes on two
+idle cores, and the 95 % interval of a macro mean is ±0.025."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that choose the sets, extractors and metrics."""
+    """Add the flags for choosing sets, extractors and metrics."""
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--sets", type=_names, help="names, or `evaluation` (default: all that are in DATA)")
     parser.add_argument("--extractors", type=_names, help="names (default: all that are installed)")
@@ -48,12 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_settings(arguments: argparse.Namespace, folder: Path, labels: LabelsSettings) -> RunSettings:
-    """Return the settings of a run that keeps its state below `folder`.
-
-    Raises UsageError.
+    """Return the settings of a run that stores its state under `folder`. Raises UsageError.
 
     Args:
-        labels: The labelers' settings.
+        labels: The settings of the labelers.
     """
     if not arguments.data.is_dir():
         raise InputError(f"--data {arguments.data} is not a folder")
@@ -95,7 +93,7 @@ def _extractors(arguments: argparse.Namespace, labels: LabelsSettings) -> list[C
         if missing:
             logger.info("not installed, so left out: %s", ", ".join(missing))
     if BASELINE not in [one.name for one in chosen]:
-        # Raise it now, not in the report after minutes of work.
+        # Report this now, not after minutes of work.
         raise UsageError(f"a report counts gains from {BASELINE}: add it to --extractors")
     return chosen
 
@@ -108,8 +106,8 @@ def _reference(data: Path) -> Reference | None:
 
 
 def _names(value: str) -> list[str]:
-    """Return the names in a list. The name of a vote holds commas, so a list with votes has
-    semicolons between its names.
+    """Split a list of names. The name of a vote contains commas, so a list with a vote is separated
+    by semicolons.
 
     >>> _names("cpu,all"), _names("cpu;vote:cpu,all"), _names("vote:cpu,all;")
     (['cpu', 'all'], ['cpu', 'vote:cpu,all'], ['vote:cpu,all'])

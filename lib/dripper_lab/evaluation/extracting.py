@@ -1,6 +1,5 @@
-"""Runs extractors over pages, one extractor at a time, each page in a guarded child that measures
-its CPU time.
-"""
+"""Runs extractors over pages, one extractor at a time. Each page is processed in a guarded child
+process that measures its CPU time."""
 
 import logging
 import time
@@ -22,8 +21,8 @@ SECONDS_BETWEEN_LINES = 10
 
 
 class ProgressLog:
-    """Counts finished pages of all extractors. Pages of an earlier run do not count for the
-    speed."""
+    """Counts the processed pages of all extractors and estimates the remaining time. Pages from an
+    earlier run do not count toward the speed."""
 
     def __init__(self, total: int) -> None:
         self._total = total
@@ -32,11 +31,11 @@ class ProgressLog:
         self._start = self._said = time.monotonic()
 
     def at(self, place: str) -> None:
-        """Set the current place, which the next line names."""
+        """Set the description that the next log line shows."""
         self._place = place
 
     def done(self, pages: int = 1, fresh: bool = True) -> None:
-        """Count pages; log a line if the last one is ten seconds old."""
+        """Count pages. Log a line if the last one is at least ten seconds old."""
         self._done += pages
         self._fresh += pages if fresh else 0
         if time.monotonic() - self._said >= SECONDS_BETWEEN_LINES or self._done == self._total:
@@ -56,8 +55,8 @@ TICK_SECONDS, MAX_CALLS = 0.01, 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one page for an extractor, far above the needs of any usable one (the slowest
-    here averages 0.15 s)."""
+    """Limits per page and extractor. They are far above the needs of any usable extractor; the
+    slowest one here takes 0.15 s on average."""
 
     cpu_seconds: int = 20
     wall_seconds: float = 60.0
@@ -79,7 +78,7 @@ def extract_set(
 
 
 def extract_tasks(extractor: Contender, tasks: Sequence[Task], limits: Limits) -> Iterator[Output]:
-    """Yield the output of each page; a failure, a crash or a hang is an output too."""
+    """Yield one output per page, also for pages on which the extractor fails, crashes or hangs."""
     if not tasks:
         return
     work = partial(_extract_timed, extractor.load(), converter(extractor.form, tasks[0].page.data_set))
@@ -92,7 +91,7 @@ def extract_tasks(extractor: Contender, tasks: Sequence[Task], limits: Limits) -
 def vote_set(
     ensemble: Ensemble, tasks: Sequence[Task], data_set: str, folder: Path, members: Sequence[Contender]
 ) -> None:
-    """Add the missing outputs of an ensemble, from the outputs of its members."""
+    """Add the missing outputs of an ensemble, computed from the outputs of its members."""
     answers = {member.name: Outputs(folder, data_set, member).read() for member in members}
     with Outputs(folder, data_set, as_extractor(ensemble)) as outputs:
         earlier_outputs = outputs.read()
@@ -104,8 +103,8 @@ def vote_set(
 
 
 def vote(ensemble: Ensemble, task: Task, answers: Mapping[str, Output]) -> Output:
-    """Return the output of an ensemble. Its cost is the sum of its members' costs and the cost of
-    the vote."""
+    """Return the output of an ensemble. Its cost is the cost of all members plus the cost of the
+    vote."""
     start = time.process_time()
     texts = {name: answers[name].text for name in ensemble.members}
     text = majority_vote(page_tokens(task.html), texts, ensemble.members, ensemble.needed)
@@ -114,7 +113,7 @@ def vote(ensemble: Ensemble, task: Task, answers: Mapping[str, Output]) -> Outpu
 
 
 def as_extractor(ensemble: Ensemble) -> Contender:
-    """Return the entry of an ensemble in the list of extractors."""
+    """Return an ensemble as an entry in the list of extractors."""
     return Contender(ensemble.name, Standing.ENSEMBLE, "dripper", _no_load, setting=ensemble.setting)
 
 
@@ -127,11 +126,10 @@ def _is_done(outputs: dict[str, Output], page: LabelledPage) -> bool:
 
 
 def _extract_timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
-    """Return (text, CPU milliseconds of the extraction); the conversion of the text is not part of
-    the cost.
+    """Return (text, CPU milliseconds of the extraction). Converting the text does not count.
 
-    The CPU clock of a virtual machine may tick only every 10 ms: a page of 1 ms is extracted again
-    until one tick has passed.
+    The CPU clock of a virtual machine may tick only every 10 ms. A fast page is therefore extracted
+    repeatedly until at least one tick has passed.
     """
     start = time.process_time()
     result, calls = extract(task), 1
@@ -141,13 +139,13 @@ def _extract_timed(extract: Extract, convert: Callable[[str], str], task: Task) 
 
 
 def _warm_up(work: Callable[[Task], object], task: Task, limits: Limits) -> None:
-    """Load lazily loaded tables before the fork and the first measurement. Try it in a child first,
-    in case the page kills the process."""
+    """Load lazily loaded tables before the fork and the first measurement. A child process tries
+    this first, in case the page crashes the process."""
     try:
         with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
             guard.call(task)
         work(task)
-    except Exception as error:  # the measured call meets the same fault and records it
+    except Exception as error:  # the measured call raises the same error and records it
         logger.debug("warm-up failed: %s", error)
 
 

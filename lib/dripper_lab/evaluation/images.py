@@ -1,9 +1,10 @@
-"""Scores the images and captions in main HTML, by the markup of the set `readability`.
+"""Scores the images and captions in main HTML, using the markup of the set `readability`.
 
-An image is right if the page's truth has it. A caption of the truth is found if its letters are in
-the markup's text without gaps. An image counts once for all its addresses: its `src`, its
-candidates (`srcset`, `source`) and its lazy loader's addresses. Pages are divided by their sites:
-rules are chosen on one half and judged on the other. The text is not scored.
+An image is correct if it is in the page's ground truth. A caption of the ground truth is found if
+the text of the output contains its characters without gaps. All URLs of an image count as one
+image: its `src`, its candidates (`srcset`, `source`) and the URLs for a lazy loader. Sites are
+divided into two halves: rules are chosen on one half and evaluated on the other. Text is not
+scored.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ from dripper_lab.datasets import LabelledPage, read_pages
 DATA_SET = "readability"
 HALVES = ("choosing", "judging")
 ADDRESS = "http://fakehost/test/page.html"
-"""Address of each page, from the tests that the set comes from."""
+"""The URL of every page in the tests from which the set was taken."""
 _BASE = Base.of(ADDRESS)
 _CANDIDATE = re.compile(r"[\s,]*(\S+[^\s,])(?:\s[^,]*)?")
 _LAZY = re.compile(r"(?:https?:)?//\S+|\S+\.(?:jpe?g|png|gif|webp|avif|svg)\b\S*|/\S+", re.IGNORECASE)
@@ -31,7 +32,7 @@ _LINK = re.compile(r"""href=["']https?://([^/"']+)""")
 
 
 class ShownTruth:
-    """The images and captions that are right for a page."""
+    """The correct images and captions of a page."""
 
     def __init__(self, page: LabelledPage) -> None:
         truth = page.truth_html or ""
@@ -46,9 +47,10 @@ class ShownTruth:
         """Count the images and captions in an extractor's markup.
 
         Returns:
-            images, captions: counts of the truth. found: images of the markup. right: found images
-            of the truth. `told`: captions with their letters in the markup. figures: captions with
-            an image in the markup. captioned: captions with both.
+            images, captions: counts in the ground truth. found: images in the markup. right: found
+                images that are in the ground truth. `told`: captions with their characters in the
+                markup. figures: captions with an image in the markup. captioned: captions with
+                both.
         """
         found = {self._same.find(group[0]) for group in read_images(markup)}
         letters = _letters_of(parse_document(markup).text()) if markup else ""
@@ -64,8 +66,8 @@ class ShownTruth:
 
 
 def read_shown(data: Path, *halves: str) -> Iterator[tuple[LabelledPage, ShownTruth]]:
-    """Yield the pages of some halves that have an image in their truth. Raises InputError if the
-    set is missing."""
+    """Yield the pages of some halves that have an image in their ground truth. Raises InputError if
+    the set is missing."""
     for page in read_pages(data, DATA_SET):
         if find_half(page) in halves and (truth := ShownTruth(page)).images:
             yield page, truth
@@ -78,8 +80,8 @@ def f1_of(count: Counter[str]) -> tuple[float, float, float]:
 
 
 def find_half(page: LabelledPage) -> str:
-    """Return the half that a page's site is in. The site is taken from the page's own address; if
-    it has none, it is the site that the page links to most."""
+    """Return the half to which a page's site belongs. The site is taken from the page's own URL, or
+    else is the site to which the page links most."""
     text = page.html.decode("utf-8", "replace")
     own = _SITE.search(text)
     hosts = Counter(_LINK.findall(text)).most_common(1)
@@ -89,7 +91,7 @@ def find_half(page: LabelledPage) -> str:
 
 
 def read_images(markup: str) -> Iterator[list[str]]:
-    """Yield the addresses of each image of some markup."""
+    """Yield the URLs of each image in the markup."""
     for node in parse_document(markup).css(_SHOWN) if markup else ():
         inner = node.css("source, img") if node.tag == "picture" else [node]
         if addresses := [_clean(address) for each in inner for address in _read_addresses(each.attributes)]:
@@ -111,7 +113,7 @@ def _clean(address: str) -> str:
 
 
 class Same:
-    """Groups addresses that show the same image because one element has them."""
+    """Groups URLs that show the same image because they occur in the same element."""
 
     def __init__(self, groups: list[list[str]]) -> None:
         self._first: dict[str, str] = {}
@@ -120,14 +122,14 @@ class Same:
                 self._first[self.find(group[0])] = self.find(address)
 
     def find(self, address: str) -> str:
-        """Return the address that represents all addresses of an image."""
+        """Return the URL that represents all URLs of an image."""
         while (first := self._first.get(address, address)) != address:
             address = first
         return address
 
 
 def read_captions(markup: str) -> list[tuple[str, list[str]]]:
-    """Return the letters of each caption, and the addresses of its figure's images."""
+    """Return the characters of each caption, and the URLs of the images in its figure."""
     captions: list[tuple[str, list[str]]] = []
     for caption in parse_document(markup).css("figcaption"):
         figure = caption.parent
@@ -141,5 +143,5 @@ def read_captions(markup: str) -> list[tuple[str, list[str]]]:
 
 
 def _letters_of(text: str) -> str:
-    """Return a text without differences between extractors: blanks, punctuation and case."""
+    """Remove differences between extractors from a text: white space, punctuation and case."""
     return re.sub(r"\W+", "", text).lower()

@@ -28,7 +28,7 @@ from dripper_lab.truth import Truth, split_pages
 from dripper_labelers.web2text.leaves import Leaves
 
 SHARE = 2 / 3
-"""Share of a node's words from which on it is main."""
+"""The minimum fraction of a node's words that must be in the ground truth if the node is main."""
 EXTRACTORS = (
     *("beautifulsoup", "html2text", "inscriptis", "boilerpy3", "justext", "readability-lxml", "trafilatura"),
     *("dripper-web2text", "dripper-cpu"),
@@ -37,16 +37,16 @@ EXTRACTORS = (
 
 @dataclass(slots=True)
 class Counts:
-    """The counts of nodes over all pages so far."""
+    """Node counts, summed over pages."""
 
     both: int = 0
-    """Main, and chosen."""
+    """The number of nodes that are main and chosen."""
     chosen: int = 0
     main: int = 0
     nodes: int = 0
 
     def add(self, main: Sequence[bool], chosen: Sequence[bool]) -> None:
-        """Count the nodes of one page."""
+        """Add the nodes of a page."""
         self.both += sum(one and other for one, other in zip(main, chosen, strict=True))
         self.chosen += sum(chosen)
         self.main += sum(main)
@@ -54,17 +54,17 @@ class Counts:
 
     @property
     def accuracy(self) -> float:
-        """The share of nodes that are chosen and main, or neither."""
+        """The fraction of nodes that are both chosen and main, or neither."""
         return (self.nodes - self.chosen - self.main + 2 * self.both) / max(1, self.nodes)
 
     @property
     def precision(self) -> float:
-        """The share of the chosen nodes that are main."""
+        """The fraction of chosen nodes that are main."""
         return self.both / max(1, self.chosen)
 
     @property
     def recall(self) -> float:
-        """The share of the main nodes that are chosen."""
+        """The fraction of main nodes that are chosen."""
         return self.both / max(1, self.main)
 
     @property
@@ -74,8 +74,8 @@ class Counts:
 
 
 def score_nodes(pages: Iterable[LabelledPage], extractors: Sequence[Contender]) -> Mapping[str, Counts]:
-    """Return the counts of each extractor. An extractor that fails on a page chooses none of its
-    nodes."""
+    """Return the counts of each extractor. An extractor that fails on a page chooses no node of the
+    page."""
     ready = {one.name: (one.load(), one.form) for one in extractors}
     counts = {name: Counts() for name in ready}
     for labelled, page in split_pages(pages):
@@ -100,7 +100,7 @@ def table(counts: Mapping[str, Counts]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the table; return 0, or 2 for wrong usage."""
+    """Print the table. Return 0, or 2 for incorrect usage."""
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.nodes", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--extractors", default=",".join(EXTRACTORS), help="with commas (default %(default)s)")

@@ -1,4 +1,4 @@
-"""Reads the scores of a run as tables: one row per page and extractor, and the figures of each
+"""Reads the scores of a run as tables: a row per page and extractor, and summary figures per
 extractor."""
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +15,12 @@ from dripper_lab.evaluation.store import read_lines
 from dripper_lab.extra import import_extra
 
 THRESHOLDS = (0.174, 0.596)
-"""Quartiles of page complexity over the 3,985 pages of the study of WCEB. The study does not print
-them; these values reproduce the counts of its Table 1 for all five parts that are here, to within 2
-% of their pages."""
+"""Quartiles of page complexity over the 3,985 pages of the WCEB study. The study does not publish
+them. For all five parts available here, these values reproduce the counts in its Table 1 to within
+2 % of the pages."""
 
 ScoreTable = Any
-"""A pandas DataFrame; pandas has no type annotations of its own."""
+"""A pandas DataFrame. pandas has no type annotations of its own."""
 
 MAIN = "rouge5_words_f1"
 """The column of the main metric."""
@@ -30,37 +30,37 @@ PAGE_COLUMNS = ("data_set", "id", "host", "language", "page_type", "complexity",
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One extractor in the overall table. Quality is of `MAIN`; cpu in milliseconds a page; shares
-    are 0..1."""
+    """An extractor in the overall table. Quality refers to `MAIN`, CPU time is in milliseconds per
+    page, and fractions are 0 to 1."""
 
     extractor: Contender
     pages: int
     macro: Interval
-    """Mean over sets of the means over their pages, 95 % interval by site."""
+    """The mean over sets of the sets' page means, with a 95 % interval by site."""
     gain: Interval
-    """The macro mean minus the baseline's, paired."""
+    """The macro mean minus the macro mean of the baseline, paired."""
     mean: float
     median: float
     precision: float
     recall: float
     empty: float
-    """Share of pages without any text, failures included."""
+    """The fraction of pages without any text, including failures."""
     failed: Mapping[str, int]
-    """Pages with an error, by code."""
+    """Error code → number of pages."""
     cpu_mean: float
     cpu_median: float
 
 
 def read_scores(jobs: Iterable[SetScoring]) -> ScoreTable:
-    """Return one row for each page and extractor: the page's description, its level of complexity,
-    metrics, cost, error.
+    """Return a row per page and extractor with the page's properties, complexity level, metrics,
+    cost and error.
 
-    Raises InputError if a set has no scores yet.
+    Raises InputError if scores of a set are missing.
     """
     pandas: Any = import_extra("pandas")
     frames = []
     for job in jobs:
-        pages = {row["id"]: row for row in read_lines(job.path)}  # the last line of a page counts
+        pages = {row["id"]: row for row in read_lines(job.path)}  # the last line for a page counts
         ids = {page.id for page in job.source.pages(job.data_set)}
         missing = ids - pages.keys()
         if missing:
@@ -73,13 +73,13 @@ def read_scores(jobs: Iterable[SetScoring]) -> ScoreTable:
 
 
 def overall(frame: ScoreTable, extractors: Sequence[Contender], baseline: str, draws: int = 2000) -> list[Line]:
-    """Return a line for each extractor that was scored on all pages of `frame`, best first.
+    """Return a line for each extractor that has scores for all pages of `frame`, best first.
 
     Args:
-        baseline: The extractor that gains are counted from.
+        baseline: The extractor relative to which gains are computed.
 
     Raises:
-        InputError: If it was not run.
+        InputError: The baseline was not run.
     """
     wide = frame.pivot(index=["data_set", "id", "host"], columns="extractor", values=MAIN).dropna(axis="columns")
     if baseline not in wide:
@@ -96,16 +96,15 @@ def overall(frame: ScoreTable, extractors: Sequence[Contender], baseline: str, d
 
 
 def means_by(frame: ScoreTable, column: str, metric: str = MAIN) -> ScoreTable:
-    """Return the mean of a metric, with a row for each extractor and a column for each value of
-    `column`."""
+    """Return the mean of a metric, with a row per extractor and a column per value of `column`."""
     return frame.pivot_table(index="extractor", columns=column, values=metric, aggfunc="mean", observed=True)
 
 
 def intervals_by(
     frame: ScoreTable, column: str, values: Sequence[str], draws: int = 2000
 ) -> Mapping[str, Mapping[str, Interval]]:
-    """Return, by extractor and then by value of `column`, the mean over pages with its 95 %
-    interval. A value has only the extractors that were scored on all of its pages."""
+    """Return extractor → value of `column` → mean over pages with its 95 % interval. For each
+    value, only extractors with scores for all of its pages are included."""
     intervals: dict[str, dict[str, Interval]] = {}
     for value in values:
         part = frame[frame[column] == value]
@@ -117,8 +116,8 @@ def intervals_by(
 
 
 def with_difficulty(frame: ScoreTable) -> ScoreTable:
-    """Return the rows with the column `difficulty`: simple, mid or hard, cut at the 30th and 70th
-    percentile of the pages' level scores (Dripper paper, A.5)."""
+    """Add the column `difficulty`: simple, mid or hard, divided at the 30th and 70th percentiles of
+    the pages' level scores (Dripper paper, A.5)."""
     scores = frame.drop_duplicates(["data_set", "id"])["level_score"].to_numpy(float)
     low, high = np.quantile(scores, [0.3, 0.7])
     levels = np.where(frame["level_score"] < low, "simple", np.where(frame["level_score"] < high, "mid", "hard"))
@@ -126,14 +125,14 @@ def with_difficulty(frame: ScoreTable) -> ScoreTable:
 
 
 def pages_by(frame: ScoreTable, column: str) -> Mapping[str, int]:
-    """Return the number of pages for each value of `column`."""
+    """Return the number of pages per value of `column`."""
     counts: Mapping[str, int] = frame.drop_duplicates(["data_set", "id"])[column].value_counts().to_dict()
     return counts
 
 
 def mean_similarities(jobs: Iterable[SetScoring], names: Sequence[str]) -> ScoreTable:
-    """Return the mean similarity of the outputs of two extractors over all pages; 1 on the
-    diagonal."""
+    """Return the mean similarity between the outputs of each pair of extractors over all pages; 1
+    on the diagonal."""
     pandas: Any = import_extra("pandas")
     total, count = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
     place = {name: index for index, name in enumerate(names)}

@@ -1,8 +1,8 @@
-"""Runs a whole evaluation: every extractor over every set, then the scores. A stopped run continues
-when it is started again.
+"""Runs a complete evaluation: every extractor on every set, followed by the scores. A stopped run
+can be resumed.
 
-Extraction uses one core, one extractor at a time, so that a busy machine does not distort its CPU
-times. Meanwhile another core computes the scores of a finished set.
+Extraction uses a single core, one extractor at a time, so that load does not distort its CPU times.
+Meanwhile, another core scores the set that was extracted before.
 """
 
 import logging
@@ -31,35 +31,35 @@ class RunSettings:
 
     source: PageSource
     folder: Path
-    """Folder in which the run stores its state."""
+    """The folder for the state of the run."""
     sets: Sequence[str]
-    """Their names."""
+    """The names of the data sets."""
     extractors: Sequence[Contender]
     metrics: Sequence[str] = DEFAULT_METRICS
     limits: Limits = field(default_factory=Limits)
     reference: Reference | None = None
-    """WCEB's published scores, if they are there."""
+    """WCEB's published scores, if available."""
 
     def for_set(self, data_set: str) -> list[Contender]:
-        """Return the extractors that run on a set. Extractors with WCEB's settings run only on
-        WCEB's parts."""
+        """Return the extractors for a set. Extractors with WCEB's settings run only on WCEB's
+        parts."""
         return [one for one in self.extractors if one.kind is not Standing.WCEB or data_set in OUR_SETS]
 
     def voting(self) -> list[Ensemble]:
-        """Return the ensembles over the peers of this run."""
+        """Return the ensembles of the peers in this run."""
         return ensembles([one.name for one in self.extractors if one.kind is Standing.PEER])
 
     def everyone(self) -> list[Contender]:
-        """Return the extractors and the ensembles."""
+        """Return all extractors and ensembles."""
         return [*self.extractors, *map(as_extractor, self.voting())]
 
 
 def run_evaluation(settings: RunSettings) -> list[SetScoring]:
-    """Extract and score everything that is missing in `settings.folder`; return the scoring of each
+    """Extract and score everything that is missing in `settings.folder`. Return the scoring of each
     set.
 
-    Raises UsageError, before anything runs, for mistakes that the user must correct, and
-    MachineError if the scoring process died.
+    Raises UsageError for mistakes in the settings, before anything runs. Raises MachineError if the
+    scoring process died.
     """
     check_metrics(settings.metrics)
     _ = [extractor.version for extractor in settings.extractors]
@@ -91,7 +91,7 @@ def _extract(settings: RunSettings, data_set: str, progress: ProgressLog) -> Non
 
 
 def scoring_of(settings: RunSettings, data_set: str) -> SetScoring:
-    """Return the scoring of a set, with the paths of its outputs."""
+    """Return the scoring of a set, with the paths of the extractors' outputs."""
     extractors = [*settings.for_set(data_set), *map(as_extractor, settings.voting())]
     paths = {one.name: Outputs(settings.folder, data_set, one).path for one in extractors}
     ids = settings.reference.ids.get(data_set, {}) if settings.reference else {}

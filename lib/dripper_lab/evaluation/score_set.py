@@ -1,5 +1,4 @@
-"""Computes the scores of one set: one line per page, in `scores/<set>.jsonl`. Runs in a separate
-process."""
+"""Scores one set in a separate process, and writes one line per page to `scores/<set>.jsonl`."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,32 +15,32 @@ from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import Output, decode_page, page_digest, read_lines, read_outputs, write_lines
 from dripper_lab.metrics.scoring import score_page, similarities
 
-# Increased when a metric changes: stored scores of another version are not used.
+# Must be increased when a metric changes, so that scores of other versions are not reused.
 SCORES_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SetScoring:
-    """The scoring of one data set."""
+    """A data set to score, with the outputs of extractors."""
 
     source: PageSource
     folder: Path
-    """Folder in which the run stores its state."""
+    """The folder for the state of the run."""
     data_set: str
     outputs: Mapping[str, Path]
-    """Extractor → its file."""
+    """Extractor → file of its outputs."""
     metrics: Sequence[str]
     wceb_ids: frozenset[str] = frozenset()
-    """Ids of the set's pages that WCEB also has."""
+    """The ids of pages that are also in WCEB."""
 
     @property
     def path(self) -> Path:
-        """The file of the scores."""
+        """The file of scores."""
         return self.folder / "scores" / f"{self.data_set}.jsonl"
 
 
 def score_set(job: SetScoring) -> None:
-    """Add the lines that are missing. Raises InputError for a missing or wrong set."""
+    """Add the missing lines. Raises InputError if the set is missing or invalid."""
     write_lines(job.path, _fresh_rows(job, job.source.pages(job.data_set)))
 
 
@@ -60,8 +59,8 @@ def _fresh_rows(job: SetScoring, pages: Iterable[LabelledPage]) -> Iterator[dict
 def score_line(
     page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool = False
 ) -> dict[str, Any]:
-    """Return all data about a page, ready for JSON: its description, and the scores, cost and error
-    of each extractor."""
+    """Return everything about a page, ready for JSON: its properties, and the scores, cost and
+    error of each extractor."""
     texts = {name: output.text for name, output in outputs.items()}
     row = page_row(page, texts, [*metrics, *(["content"] if page.data_set in MARKDOWN_TRUTHS else [])])
     if is_wceb:
@@ -74,8 +73,8 @@ def score_line(
 
 
 def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
-    """Return the description of a page, its scores (extractor → column → value) and the similarity
-    of the texts."""
+    """Return the properties of a page, its scores (extractor → column → value), and the
+    similarities between the texts."""
     html = decode_page(page)
     return {
         "id": page.id,
@@ -93,14 +92,14 @@ def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str
 
 
 def _with_wceb(page: LabelledPage, texts: Mapping[str, str], scores: dict[str, Any]) -> dict[str, Any]:
-    """Add the F1 that is comparable with WCEB's: ROUGE-LSum against WCEB's truth, which may differ
-    from ours."""
+    """Add `wceb_f1`, which is comparable with WCEB: ROUGE-LSum against WCEB's ground truth, which
+    may differ from ours."""
     wceb_scores = score_page(truth_of(page), texts, ["rouge_lsum"])
     return {name: {**values, "wceb_f1": wceb_scores[name]["rouge_lsum_f1"]} for name, values in scores.items()}
 
 
 def score_digest(page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool) -> str:
-    """Return a digest of the inputs of a score line: page, truth, outputs, metrics."""
+    """Return a digest of the inputs of a score line: page, ground truth, outputs and metrics."""
     state = hashlib.sha256(f"{SCORES_VERSION} {sorted(metrics)} {is_wceb}".encode())
     state.update(page_digest(page).encode())
     for name, output in sorted(outputs.items()):

@@ -1,5 +1,5 @@
-"""Computes a share of a set: one task of a cluster extracts and scores its pages, and its lines are
-stored like the lines of a local run."""
+"""Evaluates a part of a set in one task of a cluster. Its lines are stored like the lines of a
+local run."""
 
 import hashlib
 import json
@@ -14,30 +14,31 @@ from dripper_lab.evaluation.score_set import score_line
 from dripper_lab.evaluation.store import Output, Outputs, decode_page, write_lines
 
 PAGES_A_SHARE = 25
-"""Small enough to spread over a cluster, large enough to be worth loading fifteen packages."""
+"""Small enough to distribute over a cluster, and large enough to justify loading fifteen
+packages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Every `of`-th page of a set, chosen by a hash of its id."""
+    """A part of a set: one of `of` parts, to which pages are assigned by a hash of their ids."""
 
     data_set: str
     number: int
     of: int
 
     def holds(self, id: str) -> bool:
-        """Return whether a page belongs to this share."""
+        """Return whether a page belongs to this part."""
         return int.from_bytes(hashlib.sha256(id.encode()).digest()[:4], "big") % self.of == self.number
 
 
 def shares(settings: RunSettings) -> list[Share]:
-    """Return the shares of all sets of a run. Raises InputError for a missing set."""
+    """Return the parts of all sets in a run. Raises InputError if a set is missing."""
     counts = {name: -(-settings.source.size(name) // PAGES_A_SHARE) for name in settings.sets}
     return [Share(name, number, of) for name, of in counts.items() for number in range(of)]
 
 
 def share_lines(settings: RunSettings, share: Share) -> Iterator[str]:
-    """Extract and score the pages of a share; yield one JSON line per page: its score line and its
+    """Extract and score the pages of a part. Yield a JSON line per page with its score line and
     outputs."""
     tasks = [Task(page, decode_page(page)) for page in settings.source.pages(share.data_set) if share.holds(page.id)]
     outputs: dict[str, dict[str, Output]] = {task.page.id: {} for task in tasks}
@@ -65,8 +66,8 @@ def metric_rows(settings: RunSettings, line: str) -> Iterator[tuple[Any, ...]]:
 
 
 def keep_lines(settings: RunSettings, lines: Iterable[str]) -> None:
-    """Store the lines of shares in the files of a local run, so that the report is made in the same
-    way."""
+    """Store the lines of all parts in the files of a local run, so that the report can be created
+    in the same way."""
     by_name = {one.name: one for one in settings.everyone()}
     for line in lines:
         row = json.loads(line)

@@ -1,4 +1,4 @@
-"""Reads the pages of an evaluation from the sets of a data folder and a WebMainBench file."""
+"""Reads pages for an evaluation from the sets in a data folder and a WebMainBench file."""
 
 import hashlib
 from collections.abc import Iterator
@@ -15,9 +15,16 @@ SAMPLES = "webmainbench-samples"
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """The source of an evaluation's pages. data: a data folder. sample: most pages per set, the
-    same ones every time; None for all. cache: the folder for unpacked archives. webmainbench: the
-    file of the set "webmainbench"."""
+    """The source of an evaluation's pages.
+
+    data: The data folder.
+
+    sample: The maximum number of pages per set, the same ones every time; None means all.
+
+    cache: The folder for unpacked archives.
+
+    webmainbench: The file for the set "webmainbench".
+    """
 
     data: Path
     sample: int | None = None
@@ -25,8 +32,8 @@ class PageSource:
     webmainbench: Path | None = None
 
     def pages(self, data_set: str) -> Iterator[LabelledPage]:
-        """Yield the pages of a set, free of annotations. Raises InputError for a missing or
-        malformed set."""
+        """Yield the pages of a set without annotations. Raises InputError if the set is missing or
+        malformed."""
         if data_set == DATA_SET:
             yield from self._webmainbench_pages()
         elif data_set == SAMPLES:
@@ -38,7 +45,7 @@ class PageSource:
             yield from read_pages(self.data, data_set, sample=self.sample, cache=self.cache)
 
     def counts(self, data_set: str) -> PageCounts:
-        """Count the pages of a set by their use, before sampling."""
+        """Count the pages of a set by usability, before sampling."""
         if data_set == DATA_SET:
             n = sum(1 for _ in read_webmainbench(self._webmainbench_path()))
             return PageCounts(n, n, 0, {})

@@ -1,7 +1,7 @@
-"""Computes means with intervals, and differences with a test against chance.
+"""Computes means with confidence intervals, and tests differences for significance.
 
-Pages of one site share a template, so a bootstrap sample draws sites with all their pages; pages
-drawn one by one would give intervals that are too narrow. All extractors share the draws, so
+Pages of the same site share a template. Bootstrap samples therefore draw sites with all their
+pages; drawing single pages would make intervals too narrow. All extractors share the same draws, so
 differences are paired.
 """
 
@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and the bounds of its 95 % interval."""
+    """A value and its 95 % interval."""
 
     value: float
     low: float
@@ -24,15 +24,17 @@ class Interval:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether a difference this large is hardly due to chance alone."""
+        """Whether a difference is too large to be due to chance alone."""
         return self.low > 0 or self.high < 0
 
 
 class Bootstrap:
-    """Draws of sites with replacement, the same for every extractor scored on these pages.
+    """Draws of sites with replacement. They are the same for every extractor scored on these pages.
 
-    sets, hosts: for each page, its data set and its site. draws: 2,000 move the bounds by about
-    0.001. The seed is fixed: the same pages give the same intervals.
+    sets, hosts: The data set and the site of each page.
+
+    draws: With 2,000 draws, the bounds vary by about 0.001. The seed is fixed, so the same pages
+    give the same intervals.
     """
 
     def __init__(self, sets: Sequence[str], hosts: Sequence[str], draws: int = 2000, seed: int = 0) -> None:
@@ -41,17 +43,17 @@ class Bootstrap:
         self._shape = len(names), len(sites)
         generator = np.random.default_rng(seed)
         times: Floats = generator.multinomial(len(sites), np.full(len(sites), 1 / len(sites)), size=draws).astype(float)
-        # Row 0 draws every site once, so that the value and its interval are computed in the same
-        # way.
+        # Row 0 draws every site once. The value is thus computed like its interval.
         self._times = np.vstack([np.ones((1, len(sites))), times])
         self._counts = self._times @ self._sums(np.ones(len(self._set)))
 
     def macro_mean(self, values: Floats) -> Floats:
-        """Return the mean over sets of the means over their pages: for the pages themselves, then
-        for each draw; shape (1 + draws,).
+        """Return the mean over sets of the page means, (1 + draws,): first for all pages, then for
+        each draw.
 
         Args:
-            values: Shape (n_pages,). If a draw has no page of a set, its mean leaves the set out.
+            values: A value per page, (n_pages,). A set without pages in a draw is ignored in that
+                draw.
         """
         with np.errstate(invalid="ignore"):
             means = (self._times @ self._sums(values)) / self._counts
@@ -59,25 +61,24 @@ class Bootstrap:
         return result
 
     def mean(self, values: Floats) -> Floats:
-        """Return the mean over pages: for the pages themselves, then for each draw; shape (1 +
-        draws,)."""
+        """Return the mean over pages, (1 + draws,): first for all pages, then for each draw."""
         result: Floats = (self._times @ self._sums(values)).sum(axis=1) / self._counts.sum(axis=1)
         return result
 
     def _sums(self, values: Floats) -> Floats:
-        """Return sums by (site, set), shape (n_hosts, n_sets)."""
+        """Return sums by site and set, (n_hosts, n_sets)."""
         sums = np.zeros(self._shape[::-1])
         np.add.at(sums, (self._host, self._set), values)
         return sums
 
 
 def interval(drawn: Floats) -> Interval:
-    """Return the value (the first number) with the 2.5th and 97.5th percentile of the draws (the
-    others)."""
+    """Return the first number as the value, with the 2.5th and 97.5th percentiles of the other
+    numbers."""
     low, high = np.quantile(drawn[1:], [0.025, 0.975])
     return Interval(float(drawn[0]), float(low), float(high))
 
 
 def difference(one: Floats, other: Floats) -> Interval:
-    """Return `one − other` of two results over the same draws."""
+    """Return `one − other` for two results over the same draws."""
     return interval(one - other)

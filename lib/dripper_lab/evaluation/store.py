@@ -1,8 +1,8 @@
-"""Stores the state of a run as JSON lines, so that a stopped run continues at the same place.
+"""Stores the state of a run as JSON lines, so that a stopped run can be resumed.
 
-`outputs/<set>/<extractor>@<version>.jsonl` has one line per page; `scores/<set>.jsonl` one line per
-page with all extractors. A line counts only if its digest equals the page's present digest: after a
-change of data, versions or metrics, the page is processed again.
+`outputs/<set>/<extractor>@<version>.jsonl` has one line per page. `scores/<set>.jsonl` has one line
+per page for all extractors. A line is valid only if its digest matches the page. After a change to
+data, versions or metrics, the page is therefore processed again.
 """
 
 import hashlib
@@ -19,34 +19,35 @@ from dripper_lab.evaluation.extractors.base import Contender
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The output of an extractor for one page."""
+    """An extractor's output for one page."""
 
     id: str
     digest: str
     text: str
-    """Empty if it failed."""
+    """Empty if the extractor failed."""
     cpu_ms: float
-    """CPU time of the extraction alone, without loading or conversion; the limit if the page
-    reached it."""
+    """CPU time of the extraction only, without loading and conversion. If the page reached the time
+    limit, this is the limit."""
     error_code: str | None = None
     error_detail: str | None = None
-    """`error_code` is a value of ErrorCode, `error_detail` explains it."""
+    """The error is None on success. `error_code` is a value of ErrorCode, and `error_detail`
+    explains it."""
 
 
 def page_digest(page: LabelledPage) -> str:
-    """Return a digest of the inputs of an output: the page's bytes, and the truth, which bounds
-    see."""
+    """Return a digest of an extractor's inputs: the page's bytes and the ground truth, which bounds
+    use."""
     return hashlib.sha256(page.html + b"\0" + page.truth_text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def decode_page(page: LabelledPage) -> str:
-    """Decode a page as browsers do: once, so that every extractor gets the same characters."""
+    """Decode a page like a browser. Callers do this once, so that every extractor gets the same
+    characters."""
     return decode(page.html, page.content_type).text
 
 
 class Outputs:
-    """The outputs of one extractor on one set. Opened to append; close it, or use it as a context
-    manager."""
+    """The outputs of one extractor on one set. Use it as a context manager to append outputs."""
 
     def __init__(self, folder: Path, data_set: str, extractor: Contender) -> None:
         self.path = folder / "outputs" / data_set / f"{extractor.name}@{extractor.version}.jsonl"
@@ -61,23 +62,23 @@ class Outputs:
             self._stream.close()
 
     def add(self, output: Output) -> None:
-        """Append one output and write it to the file at once."""
+        """Append an output, and write it to disk immediately."""
         assert self._stream is not None
         self._stream.write(_line(asdict(output)))
         self._stream.flush()
 
     def read(self) -> dict[str, Output]:
-        """Return the outputs by page id."""
+        """Return page id → output."""
         return read_outputs(self.path)
 
 
 def read_outputs(path: Path) -> dict[str, Output]:
-    """Return the outputs of a file by page id; the last output of a page counts."""
+    """Return page id → output. The last output for a page counts."""
     return {row["id"]: Output(**row) for row in read_lines(path)}
 
 
 def write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
-    """Append rows, each written to the file at once."""
+    """Append rows. Each row is written immediately."""
     with _append_to(path) as stream:
         for row in rows:
             stream.write(_line(row))
@@ -85,8 +86,8 @@ def write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file; none if the file does not exist. A last line that a kill cut short
-    is left out."""
+    """Yield the rows of a file, or nothing if the file does not exist. Invalid lines, such as an
+    incomplete last line, are skipped."""
     if not path.exists():
         return
     with path.open("rb") as stream:
@@ -98,8 +99,8 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _append_to(path: Path) -> TextIO:
-    """Open a file to append lines. If a kill left an incomplete last line, end that line, because
-    otherwise the next line would be lost too."""
+    """Open a file for appending lines. If the last line is incomplete, it is ended first.
+    Otherwise, the next line would be lost, too."""
     path.parent.mkdir(parents=True, exist_ok=True)
     cut_short = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
     stream = path.open("a", encoding="utf-8")
@@ -109,5 +110,5 @@ def _append_to(path: Path) -> TextIO:
 
 
 def _line(row: dict[str, Any]) -> str:
-    # ASCII only: lone surrogates and U+2028 in a page's text must not break the file.
+    # ASCII only: lone surrogates and U+2028 must not break the file
     return json.dumps(row, ensure_ascii=True) + "\n"

@@ -27,9 +27,9 @@ from dripper_lab.datasets import LabelledPage, Role, names_with, read_pages
 from dripper_lab.evaluation.store import decode_page
 
 LAYERS, HIDDEN = 28, 1024
-"""Sizes of Qwen3-0.6B, for equation (1)."""
+"""Dimensions of Qwen3-0.6B for equation (1)."""
 WINDOW = 32_768
-"""Tokens that Qwen3-0.6B can take."""
+"""The maximum context of Qwen3-0.6B, in tokens."""
 STAND_IN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
 RAW = "raw HTML"
 
@@ -39,14 +39,14 @@ Lengths = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The tokens that the model reads and writes for the same pages, one entry per page."""
+    """The number of tokens that the model reads and writes per page."""
 
     read: Lengths
     written: Lengths
 
     @property
     def cost(self) -> npt.NDArray[np.float64]:
-        """FLOPs of each page."""
+        """FLOPs per page."""
         return flops(self.read.astype(float), self.written.astype(float))
 
 
@@ -61,18 +61,19 @@ def flops(read: npt.NDArray[np.float64], written: npt.NDArray[np.float64]) -> np
 
 
 def qwen3(file: Path) -> Count:
-    """Return the function that counts tokens by a `tokenizer.json`. Raises InputError."""
+    """Return a function that counts tokens with a `tokenizer.json`. Raises InputError if the file
+    is invalid."""
     package = import_extra("tokenizers", "--tokenizer needs", explain_install("lm"))
     try:
         tokenizer = package.Tokenizer.from_file(str(file))
     except Exception as error:
-        # The package raises bare exceptions.
+        # The package raises plain Exception.
         raise InputError(f"--tokenizer {file} cannot be read: {error}") from error
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 def stand_in(text: str) -> int:
-    """Return the number of words, digits and signs.
+    """Return the number of words, digits and symbols.
 
     >>> stand_in('<p class="a_1">Two words</p>')
     16
@@ -81,8 +82,8 @@ def stand_in(text: str) -> int:
 
 
 def measure(pages: Iterable[LabelledPage], count: Count) -> tuple[Mapping[str, Load], int]:
-    """Return the load of the naive way and of each profile, and the number of pages left out
-    because a profile cannot split them."""
+    """Return the load for raw HTML and for each profile, and the number of pages left out because a
+    profile cannot split them."""
     pairs_by_profile: dict[str, list[tuple[int, int]]] = {RAW: [], **{name: [] for name in PROFILES}}
     left_out = 0
     for page in pages:
@@ -105,9 +106,9 @@ _ROWS = (
 
 
 def table(loads: Mapping[str, Load]) -> str:
-    """Return the table as Markdown, with a column for each input: tokens in, their share of the raw
-    HTML's (of means, of medians, mean of the pages' shares), tokens out, FLOPs, and pages over the
-    window."""
+    """Return a Markdown table with a column per input: tokens read (also relative to raw HTML: by
+    means, by medians, and as the mean over pages), tokens written, FLOPs, and the fraction of pages
+    that exceed the context."""
     columns = [_cells(load, loads[RAW]) for load in loads.values()]
     rows = [("input", *loads), *zip(_ROWS, *columns, strict=True)]
     lines = [f"| {' | '.join(row)} |" for row in rows]
@@ -127,7 +128,7 @@ def _cells(load: Load, raw: Load) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the table; return 0, or 2 for wrong usage."""
+    """Print the table. Return 0, or 2 for incorrect usage."""
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.tokens", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--sets", help="names, by comma (default: all that are in DATA)")
@@ -154,7 +155,7 @@ def _lengths(page: LabelledPage, count: Count) -> Iterator[tuple[str, tuple[int,
     yield RAW, (count(html), count(page.truth_text))
     for name in PROFILES:
         split = preprocess(html, profile=name)
-        # The paper's form of an answer; its number of tokens does not depend on the labels.
+        # The paper's answer format. Its number of tokens does not depend on the labels.
         answer = FORMS["json"].text([True] * len(split.blocks))
         yield name, (count(split.simplified_html), count(answer))
 

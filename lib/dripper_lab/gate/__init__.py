@@ -1,1 +1,2 @@
-"""The gate: quality, the price of a page and the size of the product must not get worse."""
+"""The gate. It checks that quality, the cost of a page and the size of the product do not get
+worse."""

@@ -30,7 +30,7 @@ GROUPS = ("house", "prose", "price", "time", "scores", "images")
 
 
 def main(arguments: list[str]) -> int:
-    """Print the figures; return the exit code."""
+    """Print the figures and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.gate", description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="labelled pages")
     parser.add_argument("--bounds", type=Path, default=ROOT / BOUNDS)
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"gate: {error}\n")
         return 2
     broken = find_broken(figures, bounds)
-    # Bounds of another file have no earlier ones.
+    # Only the default file has earlier bounds to compare with.
     if options.bounds == ROOT / BOUNDS and (earlier := read_earlier_bounds(ROOT)):
         broken += find_loosened(earlier, bounds)
     sys.stdout.write(write_table(figures, bounds))
@@ -53,8 +53,8 @@ def main(arguments: list[str]) -> int:
 
 
 def measure(data: Path, only: str | None) -> Iterator[tuple[str, float]]:
-    """Yield the figures, and name the omitted ones on stderr. Raises InputError for a damaged
-    set."""
+    """Yield the figures, and report omitted ones on stderr. Raises InputError if a data set is
+    damaged."""
     for group, missing, take in list_measures(data):
         if only not in (group, None):
             continue
@@ -65,7 +65,7 @@ def measure(data: Path, only: str | None) -> Iterator[tuple[str, float]]:
 
 
 def list_measures(data: Path) -> Iterator[tuple[str, list[str], Callable[[], Figures]]]:
-    """Yield each measure: its group, the sets that it lacks, and the function that takes it."""
+    """Yield each measurement: its group, the missing data sets, and a function that measures."""
     yield "house", [], measure_house
     yield "prose", [], lambda: prose.measure_prose(ROOT)
     yield "price", [], lambda: price.measure_prices(PAGES, DATA_SET)
@@ -83,7 +83,8 @@ def measure_house() -> Figures:
 
 
 def measure_images(data: Path) -> Figures:
-    """Return F1 of images and the share of captions on the half that no rule was chosen on."""
+    """Return the F1 of images and the fraction of captions found, on the half of the pages that was
+    not used for choosing rules."""
     count = Counter[str]()
     for page, truth in images.read_shown(data, "judging"):
         count.update(truth.count(scores.extract(page, images.ADDRESS).main_html))
@@ -91,15 +92,14 @@ def measure_images(data: Path) -> Figures:
 
 
 def read_earlier_bounds(root: Path) -> Bounds | None:
-    """Return the bounds of the commit that this checkout is compared with; None if there is
-    none."""
+    """Return the bounds in the base commit of this checkout, or None."""
     base = find_base(root)
     text = read_at(root, base, BOUNDS) if base is not None else None
     return read_bounds(text) if text is not None else None
 
 
 def write_table(figures: Mapping[str, float], bounds: Bounds) -> str:
-    """Return a line for each figure: name, value, bound."""
+    """Return a line per figure: name, value and bound."""
     width = max(map(len, figures), default=0)
     lines = []
     for name, value in figures.items():

@@ -1,16 +1,16 @@
-"""Finds the commit that a checkout is compared with: the last one that landed before it."""
+"""Finds the base commit of a checkout: the last commit on main before it."""
 
 import os
 import subprocess
 from pathlib import Path
 
 BASE = "GATE_BASE"
-"""Environment variable: another commit to compare with."""
+"""An environment variable that overrides the base commit."""
 
 
 def find_base(root: Path) -> str | None:
-    """Return the commit at which this branch left main, on main the commit before; None if git
-    knows none, as in a shallow clone."""
+    """Return the commit at which this branch diverged from main; on main, the previous commit.
+    Return None if git knows neither, as in a shallow clone."""
     if named := os.environ.get(BASE):
         return named
     head = _ask_git(root, "rev-parse", "HEAD")
@@ -21,25 +21,25 @@ def find_base(root: Path) -> str | None:
 
 
 def read_at(root: Path, commit: str, path: Path) -> str | None:
-    """Return a file as it is in a commit; None if the commit lacks it."""
+    """Return a file's contents in a commit, or None if the commit does not contain the file."""
     return _ask_git(root, "show", f"{commit}:{path.as_posix()}")
 
 
 def is_unchanged(root: Path, commit: str, *paths: str) -> bool:
-    """Return whether the checkout has these paths as the commit has them."""
+    """Return whether these paths are the same in the checkout and in the commit."""
     return _ask_git(root, "diff", "--stat", commit, "--", *paths) == "" and not _ask_git(
         root, "ls-files", "--others", "--exclude-standard", "--", *paths
     )
 
 
 def unpack(root: Path, commit: str, path: str, folder: Path) -> None:
-    """Write a path of a commit below a folder. Raises CalledProcessError."""
+    """Extract a path of a commit to a folder. Raises CalledProcessError."""
     archive = subprocess.run(["git", "archive", commit, path], cwd=root, capture_output=True, check=True).stdout
     subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
 
 
 def _ask_git(root: Path, *arguments: str) -> str | None:
-    """Return the output of git; None if it fails."""
+    """Return the output of git, or None if git fails."""
     try:
         asked = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
     except OSError:

@@ -1,9 +1,9 @@
-"""Floors and ceilings of figures, in one file, and messages about broken ones.
+"""Reads the floors and ceilings of figures, and describes violations.
 
-The file has the tables `floors` and `ceilings` (names with dots, as `scores.l3s-gn1`) and
-`reasons`, a list of lines. If a floor is lowered, a ceiling is raised or either is removed, the
-same branch needs a line that begins with its name. No reason helps for lines of code and prose:
-their ceilings only fall.
+The file contains the tables `floors` and `ceilings` (dotted names such as `scores.l3s-gn1`) and
+`reasons`, a list of lines. Lowering a floor, raising a ceiling or removing either requires a new
+line that begins with its name, in the same branch. Ceilings for lines of code and prose may only
+fall; no reason is accepted.
 """
 
 import tomllib
@@ -15,24 +15,24 @@ from dripper.errors import InputError
 
 Figures = Mapping[str, float]
 ONLY_FALL = ("house.", "prose.")
-"""Beginnings of names: ceilings that no reason raises."""
+"""Prefixes of the ceilings that may only fall."""
 EACH_TIME = "time."
-"""The beginning of names that compare with the commit before: a ceiling over the usual one needs a
-new reason each time."""
+"""The prefix of figures that are relative to the previous commit. A ceiling above the usual one
+needs a new reason each time."""
 USUAL_TIME = 1.02
-"""The usual ceiling of the time of a page."""
+"""The usual ceiling for the relative time per page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of a file."""
+    """The bounds in a file."""
 
     floors: Figures
     ceilings: Figures
     reasons: tuple[str, ...] = ()
 
     def allow(self, name: str, value: float) -> bool:
-        """Return whether a figure is within its bound."""
+        """Return whether a figure is within its bounds."""
         return value >= self.floors.get(name, value) and value <= self.ceilings.get(name, value)
 
     def bound(self, name: str) -> float | None:
@@ -41,7 +41,7 @@ class Bounds:
 
 
 def read_bounds(text: str) -> Bounds:
-    """Read the bounds of a file. Raises InputError if it is not one.
+    """Parse a file of bounds. Raises InputError if it is invalid.
 
     >>> read_bounds("[floors.scores]\\nall = 0.8").floors
     {'scores.all': 0.8}
@@ -68,7 +68,7 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def find_broken(figures: Figures, bounds: Bounds) -> list[str]:
-    """Return a sentence for each figure that broke its bound or has none, and for each bound of a
+    """Return a message for each figure that violates its bound or has none, and for each bound in a
     measured group without a figure."""
     broken = []
     for name, value in figures.items():
@@ -87,8 +87,7 @@ def find_broken(figures: Figures, bounds: Bounds) -> list[str]:
 
 
 def find_loosened(before: Bounds, now: Bounds) -> list[str]:
-    """Return a sentence for each bound that was loosened without a reason that was not there
-    before."""
+    """Return a message for each bound that was loosened without a new reason."""
     new_reasons = [line for line in now.reasons if line not in before.reasons]
     usual = {name: USUAL_TIME for name in now.ceilings if name.startswith(EACH_TIME)}
     ceilings = {**before.ceilings, **usual}

@@ -1,10 +1,10 @@
-"""The price of a page that is the same on every machine: functions that it visits, calls of them,
-and passes of regular expressions over all of it.
+"""Measures the cost of a page independently of the machine: distinct functions called, calls, and
+regex passes over the whole page.
 
     python -m dripper_lab.gate.price FOLDER DATA_SET
 
-prints it as JSON. It is a separate process: expressions are counted by a replacement of `re`, which
-must be installed before the product compiles its own. Times are for benchmarks.
+prints the costs as JSON. This must be a separate process, because passes are counted by replacing
+`re.compile` before the product compiles its own patterns. Times are left to benchmarks.
 """
 
 import importlib
@@ -24,25 +24,25 @@ from typing import Any
 from dripper_lab.gate.bounds import Figures
 
 WRITTEN_IN_C = ("html.tree.loops", "html.tree.scan", "labels.cpu.arithmetic", "labels.cpu.features.characters")
-"""Modules that run compiled if there was a compiler: their calls are never counted."""
+"""Modules that run compiled if a compiler was available. Their calls are never counted."""
 SEARCHING = ("search", "findall", "finditer", "sub", "subn", "split")
-"""Methods that go on to the end of a text, other than `match`."""
+"""Methods that may scan a text to its end, unlike `match`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of one page."""
+    """The cost of one page."""
 
     functions: int
-    """Functions of the product that were called, comprehensions and lambdas left out."""
+    """The number of distinct product functions called, without comprehensions and lambdas."""
     calls: int
-    """Calls of them; a generator counts each time it resumes."""
+    """The number of calls of these functions. A generator counts each time it resumes."""
     passes: int
-    """Searches of an expression in a text of at least half the page's length."""
+    """The number of regex searches in texts of at least half the page's length."""
 
 
 def measure_prices(folder: Path, data_set: str) -> Figures:
-    """Return the price of each page of a set in a separate process, and of all together."""
+    """Return the cost of each page in a set and their total, measured in a separate process."""
     command = [sys.executable, "-m", __name__, str(folder), data_set]
     environment = os.environ | {"PYTHONHASHSEED": "0"}  # The order of sets decides some calls.
     measured = json.loads(
@@ -57,10 +57,10 @@ def measure_prices(folder: Path, data_set: str) -> Figures:
 
 
 def main(arguments: list[str]) -> int:
-    """Print page → price; return 0."""
+    """Print page → cost; return 0."""
     passes = PassCounter()
     passes.watch("dripper.")
-    # Not earlier: expressions compiled on import would not be counted.
+    # Imported this late, because patterns compiled on import must be counted.
     import dripper
     from dripper_lab.datasets import read_pages
 
@@ -80,8 +80,8 @@ def main(arguments: list[str]) -> int:
 
 
 def count_calls(run: Callable[[], object], folder: str, left_out: Collection[str]) -> Counter[tuple[str, str]]:
-    """Run a function; return how often each function of the files in a folder was called, but for
-    those left out."""
+    """Run a function. Return how often each function in the files of a folder was called, except in
+    the files `left_out`."""
     calls = Counter[tuple[str, str]]()
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -105,7 +105,7 @@ class PassCounter:
         self._least = sys.maxsize
 
     def begin(self, length: int) -> None:
-        """Begin a page of that length, in bytes."""
+        """Start counting for a page of this length, in bytes."""
         self.n, self._least = 0, length // 2
 
     def note(self, text: str | bytes) -> None:
@@ -113,8 +113,7 @@ class PassCounter:
         self.n += len(text) >= self._least
 
     def watch(self, package: str) -> None:
-        """Count searches of the expressions that modules with that beginning of a name compile from
-        now on."""
+        """Count searches of the patterns that modules with this name prefix compile from now on."""
         compile_pattern = re.compile
 
         def compile_watched(pattern: Any, flags: int = 0) -> Any:
@@ -128,7 +127,7 @@ class PassCounter:
 
 
 class WatchedPattern:
-    """An expression that counts its searches."""
+    """A pattern that counts its searches."""
 
     def __init__(self, pattern: re.Pattern[Any], counter: PassCounter) -> None:
         self._pattern = pattern
@@ -140,7 +139,7 @@ class WatchedPattern:
 
 
 def _count(search: Callable[..., Any], place: int, counter: PassCounter) -> Callable[..., Any]:
-    """Return a search that counts. place: the argument that is the text."""
+    """Wrap a search function to count calls. `place` is the index of the text argument."""
 
     def counted(*args: Any, **kwargs: Any) -> Any:
         counter.note(args[place])
@@ -150,7 +149,7 @@ def _count(search: Callable[..., Any], place: int, counter: PassCounter) -> Call
 
 
 def _forward(name: str) -> Callable[..., Any]:
-    """Return a function of `re` that knows watched expressions."""
+    """Wrap a function of `re` so that it accepts watched patterns."""
     plain = getattr(re, name)
 
     def forward(pattern: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Counts six habits of wording, by room, per 10,000 words of docstrings, comments and documents.
+"""Counts six habits of wording per 10,000 words of docstrings, comments and documents, by room.
 
-Each habit makes a reader stop: `what` without a noun, `where` instead of `if`, pronouns in place
-of nouns, and a few words for which plain English has others. Single uses are fine. Their density
-separates plain prose from a dialect.
+Each habit slows readers down: `what` without a noun, `where` instead of `if`, pronouns in place of
+nouns, and a few words that have plainer alternatives. Single uses are fine. Plain prose and a
+private dialect differ in their density.
 """
 
 import ast
@@ -29,7 +29,7 @@ _DOCUMENTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
 
 def measure_prose(root: Path) -> Figures:
-    """Return the habits per 10,000 words of each room of a checkout, rounded up."""
+    """Return the number of habits per 10,000 words, rounded up, for each room of a checkout."""
     habits, words = Counter[str](), Counter[str]()
     for path in _list_files(root):
         room, text = find_room(path.relative_to(root)), read_prose(path)
@@ -45,7 +45,7 @@ def _list_files(root: Path) -> list[Path]:
 
 
 def find_room(path: Path) -> str:
-    """Return the room of a file: a folder of the product, another package, the documents or the
+    """Return the room of a file: a folder of the product, another package, the documents, or the
     tests.
 
     >>> find_room(Path("lib/dripper/spark/run/run.py")), find_room(Path("lib/dripper/errors.py"))
@@ -64,7 +64,7 @@ def find_room(path: Path) -> str:
 
 
 def read_prose(path: Path) -> str:
-    """Return the docstrings and comments of a module, or a document without its blocks of code."""
+    """Return the docstrings and comments of a module, or a document without its code blocks."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         return _CODE.sub("", text)

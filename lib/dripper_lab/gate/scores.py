@@ -1,5 +1,5 @@
-"""Scores of the labeler `cpu`: ROUGE-5 F1 of the text that `dripper.extract` gives, by kind of page
-and over all."""
+"""Scores the labeler `cpu`: ROUGE-5 F1 of the text that `dripper.extract` returns, by kind of page
+and overall."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -19,10 +19,11 @@ SAMPLE = {
     "cleanportaleval": 20,
     "llm-webkit-bench": 30,
 }
-"""Evaluation set → pages, those with the smallest hashes: 400, the same ones on every machine."""
+"""Evaluation set → number of pages, those with the smallest hashes. The 400 pages are the same on
+every machine."""
 FEWEST = 8
-"""A kind with fewer pages has no separate figure, because one page would change it by more than a
-floor allows."""
+"""Kinds with fewer pages get no figure of their own, because a single page would change it by more
+than a floor allows."""
 
 
 def measure_repository(folder: Path, data_set: str) -> Figures:
@@ -31,13 +32,13 @@ def measure_repository(folder: Path, data_set: str) -> Figures:
 
 
 def measure_evaluation(data: Path) -> Figures:
-    """Return the mean score of each evaluation set, of each kind of page, and of all: no page is in
-    any training data. Raises InputError if a set is missing."""
+    """Return the mean score of each evaluation set, of each kind of page, and of all pages. No
+    training data contains these pages. Raises InputError if a set is missing."""
     return average(page for name, size in SAMPLE.items() for page in read_pages(data, name, sample=size))
 
 
 def average(pages: Iterable[LabelledPage]) -> Figures:
-    """Return the means."""
+    """Return the mean scores by group."""
     values = defaultdict[str, list[float]](list)
     for page in pages:
         f1 = score(page)
@@ -47,15 +48,15 @@ def average(pages: Iterable[LabelledPage]) -> Figures:
 
 
 def score(page: LabelledPage) -> float:
-    """Return the score of one page."""
+    """Return the score of a page."""
     return rouge_n(extract(page, page.url).text, page.truth_text, tokens="words").f1
 
 
 def extract(page: LabelledPage, url: str | None) -> dripper.Extraction:
-    """Extract a page as a user does."""
+    """Extract a page in the way a user would."""
     return dripper.extract(page.html, url=url)
 
 
 def missing_sets(data: Path) -> list[str]:
-    """Return the sets that are not in a folder."""
+    """Return the sets that are missing in a folder."""
     return sorted(SAMPLE.keys() - set(available(data)))

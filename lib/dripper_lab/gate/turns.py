@@ -1,13 +1,13 @@
-"""The CPU time of a page beside the last commit that landed: both versions extract the same pages
-in turns, each in a process of its own.
+"""Compares the CPU time per page with the base commit. Both versions extract the same pages
+alternately, each in its own process.
 
-A time differs from run to run, on a busy machine by more than a change does. So the figure is not
-a mean but a bound that noise hardly reaches: the second lowest ratio of nine rounds over all pages.
-If both versions take equally long, it is over 1 in one case of fifty. Eight of nine rounds have to
-show a loss before a ceiling is broken. After three rounds both processes start anew, as chance
-decides how their memory is laid out.
+Times vary between runs, on a busy machine by more than a typical change does. Therefore, the figure
+is not a mean but a value that noise rarely raises: the second lowest ratio of nine rounds over all
+pages. If both versions take equally long, it exceeds 1 in one of fifty cases, because eight of nine
+rounds must show a loss. Both processes are restarted after every three rounds, because their memory
+layout is random.
 
-Modules that can be compiled run as Python in both, because the other version is not built.
+Modules that can be compiled run as Python in both versions, because the other version is not built.
 """
 
 import json
@@ -25,17 +25,17 @@ from dripper_lab.gate.base import find_base, is_unchanged, unpack
 from dripper_lab.gate.bounds import Figures
 
 _STARTS, _ROUNDS = 3, 3
-"""Starts of both processes, and rounds over all pages after each."""
+"""The number of process starts, and the number of rounds over all pages per start."""
 _WORKER = Path(__file__).with_name("turns_worker.py")
 _PARTS = ("lib/dripper",)
 
 
 def measure_turns(root: Path, pages: Path, golden: Path) -> Figures:
-    """Return the figure `time.page`, and name the compared commit on stderr; nothing if there
-    is no commit to compare with.
+    """Return the figure `time.page`, and report the base commit on stderr. Return no figure if
+    there is no base commit.
 
     Args:
-        pages: The folder of labelled pages in the checkout.
+        pages: The folder of labeled pages in the checkout.
         golden: The folder of golden pages.
     """
     base = find_base(root)
@@ -55,7 +55,7 @@ def measure_turns(root: Path, pages: Path, golden: Path) -> Figures:
 
 
 def _list_pages(pages: Path, golden: Path) -> Iterator[str]:
-    """Yield a line of JSON for each page: its file and its address."""
+    """Yield a JSON line per page, with its HTML and URL."""
     for folder in sorted(path for path in pages.iterdir() if path.is_dir()):
         for page in read_pages(pages, folder.name):
             yield json.dumps({"html": page.html.decode("latin-1"), "url": page.url}) + "\n"
@@ -65,8 +65,8 @@ def _list_pages(pages: Path, golden: Path) -> Iterator[str]:
 
 
 def compare(new: Path, old: Path, pages: Path) -> Iterator[float]:
-    """Yield, for each round, the CPU time that the version in the folder `new` takes for all pages,
-    as a ratio to the version in `old`.
+    """Yield, for each round, the CPU time of the version in `new` for all pages, relative to the
+    version in `old`.
 
     Args:
         pages: A file of JSON lines (`html` as Latin-1, `url`).
@@ -76,7 +76,7 @@ def compare(new: Path, old: Path, pages: Path) -> Iterator[float]:
         with ExitStack() as stack:
             workers = [stack.enter_context(_start(lib, pages)) for lib in (new, old)]
             for worker in workers:
-                _take(worker, n_pages)  # Loading by a first page does not count.
+                _take(worker, n_pages)  # the first pass loads modules and does not count
             for _ in range(_ROUNDS):
                 yield _race(workers, n_pages)
 
@@ -91,7 +91,7 @@ def _race(workers: Sequence[Any], n_pages: int) -> float:
 
 @contextmanager
 def _start(lib: Path, pages: Path) -> Iterator[Any]:
-    """Start a worker with the packages of a folder."""
+    """Start a worker with the packages in a folder."""
     environment = os.environ | {"PYTHONPATH": str(lib), "PYTHONHASHSEED": "0"}
     command = [sys.executable, str(_WORKER), str(lib), str(pages)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as worker:
@@ -107,7 +107,7 @@ def _take(worker: Any, n_pages: int) -> None:
 
 
 def _ask(worker: Any, page: int) -> int:
-    """Return the CPU time of a page, in nanoseconds. Raises RuntimeError if the worker ended."""
+    """Return the CPU time of a page in nanoseconds. Raises RuntimeError if the worker has ended."""
     worker.stdin.write(f"{page}\n")
     worker.stdin.flush()
     answer = worker.stdout.readline()

@@ -1,7 +1,7 @@
-"""Extracts pages on request and prints the CPU nanoseconds of each: `turns_worker.py LIB PAGES`.
+"""Extracts pages on request, and prints the CPU nanoseconds for each: `turns_worker.py LIB PAGES`.
 
-Reads numbers of lines of PAGES from stdin. It imports nothing of the laboratory, because it runs
-with the packages of another version.
+Reads line numbers of PAGES from stdin. It must not import `dripper_lab`, because it runs with the
+packages of another version.
 """
 
 import importlib
@@ -20,13 +20,13 @@ COMPILED = (
 
 
 def main(lib: str, pages: str) -> int:
-    """Answer until stdin ends; return 0."""
+    """Answer requests until stdin ends; return 0."""
     import dripper
 
     if Path(lib).resolve() not in Path(dripper.__file__).resolve().parents:
         raise SystemExit(f"dripper is that of {dripper.__file__}, not of {lib}")
     for name in COMPILED:
-        # A version may have moved it.
+        # Another version may have the module elsewhere.
         with suppress(ImportError):
             vars(importlib.import_module(name))["IN_C"] = False
     rows = [json.loads(line) for line in Path(pages).read_text(encoding="utf-8").splitlines()]

@@ -27,11 +27,12 @@ from dripper_lab.gpu_check.page import write_page
 log = logging.getLogger(__name__)
 
 FULL_LOAD = 256
-"""Pages that fill a GPU; the stage `label` has as many in a batch."""
+"""Enough pages to keep a GPU busy. The stage `label` uses batches of this size."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check, write the page, and return 0; 1 if a step failed, 2 for wrong usage."""
+    """Run the check and write the HTML page. Return 0, 1 if a step failed, or 2 for incorrect
+    usage."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
@@ -79,7 +80,7 @@ def _check(options: argparse.Namespace) -> list[Part]:
     for check, models in ((check_lm, options.lm), (check_encoder, options.encoder)):
         for model in models:
             parts.append(check(model, questions))
-            # After each, so that an interrupted run leaves its results.
+            # Written after each checkpoint, so that an interrupted run keeps its results.
             options.out.write_text(write_page(parts, machine, sheet, dollars, len(texts)), encoding="utf-8")
     log.info("wrote %s", options.out)
     return parts

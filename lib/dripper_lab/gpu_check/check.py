@@ -1,7 +1,8 @@
-"""Runs the steps for each given checkpoint, and keeps their findings.
+"""Runs the steps for each checkpoint, and collects the findings.
 
-The code that the authors of checkpoints publish runs if it is installed: none of it is here. It
-runs in a process that imports nothing of ours, as it wants other versions of the same packages.
+If the published code of a checkpoint's authors is installed, it is run for comparison; this project
+contains none of it. It runs in a process that imports nothing from this project, because it
+requires other versions of the same packages.
 """
 
 import json
@@ -27,7 +28,7 @@ extractor = Extractor(asked["model"], **asked["options"])
 pages = [simplify(html)[0] for html in asked["pages"]]
 print("\\n" + json.dumps([[page, extractor._classify(page)] for page in pages]))
 """
-"""pulpie 0.0.2: for each page the simplified HTML, and `main` or `other` by block."""
+"""For pulpie 0.0.2: prints each page's simplified HTML, and `main` or `other` for each block."""
 
 MINERU = """
 import json, sys
@@ -45,7 +46,7 @@ said, _ = backend.process(given)
 print("\\n" + json.dumps([[page, parse_llm_response(said[str(at)].response) if str(at) in said else {}]
                           for at, page in enumerate(pages)]))
 """
-"""mineru-html 1.1.2, for v1.1's weights: the same, by their backend on vLLM."""
+"""For mineru-html 1.1.2 with v1.1's weights: prints the same, using its vLLM backend."""
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ Answer = dict[str, Any]
 
 @dataclass(slots=True)
 class Figure:
-    """Pages a second of one way to label with one checkpoint."""
+    """The pages per second of one way of labeling with a checkpoint."""
 
     name: str
     measured: float | None = None
@@ -67,13 +68,13 @@ class Figure:
 
 @dataclass(slots=True)
 class Part:
-    """The findings about one checkpoint."""
+    """The findings about a checkpoint."""
 
     checkpoint: str
     figures: list[Figure] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
     report: str = ""
-    """Report of the probe."""
+    """The report of the probe."""
     problems: list[str] = field(default_factory=list)
 
 
@@ -81,8 +82,12 @@ class Part:
 class Questions:
     """The options of a check.
 
-    pages: decoded HTML. gpu: the GPU with the data sheet for the estimates; None: no estimates.
-    authors: a folder with the packages of the checkpoints' authors; None: the installed packages.
+    pages: Decoded HTML.
+
+    gpu: The GPU for the estimates; None disables estimates.
+
+    authors: A folder with the packages of the checkpoints' authors; None means the installed
+    packages.
     """
 
     pages: Sequence[str]
@@ -95,7 +100,7 @@ class Questions:
 
 
 def check_lm(model: str, questions: Questions) -> Part:
-    """Return the findings about a checkpoint of the labeler `lm` on the pages."""
+    """Check a checkpoint of the labeler `lm` on the pages."""
     part = Part(model)
     checkpoint = find_checkpoint(model)
     settings = {**questions.lm, "model": model}
@@ -127,7 +132,8 @@ def check_lm(model: str, questions: Questions) -> Part:
 def _label_by_decoders(
     part: Part, query: Mapping[str, Any], shape: Shape, load: Load, questions: Questions
 ) -> dict[str, Answer]:
-    """Return the answers of each decoder that works, and note its figures."""
+    """Label with each decoder and record its figures. Return the answers of the decoders that
+    work."""
     labelled = dict[str, Answer]()
     for decoder in questions.decoders:
         answer = _try(
@@ -150,7 +156,7 @@ def _label_by_decoders(
 
 
 def check_encoder(model: str, questions: Questions) -> Part:
-    """Return the findings about a checkpoint of the labeler `encoder` on the pages."""
+    """Check a checkpoint of the labeler `encoder` on the pages."""
     part = Part(model)
     answer = _try(
         part,
@@ -180,8 +186,8 @@ def check_encoder(model: str, questions: Questions) -> Part:
 
 
 def ask_step(step: str, **question: object) -> Answer:
-    """Return the answer of a step, in a separate process. Raises RuntimeError with the end of its
-    output if it fails."""
+    """Run a step in a separate process and return its answer. If the step fails, raises
+    RuntimeError with the end of its output."""
     command = [sys.executable, "-m", "dripper_lab.gpu_check.steps"]
     answer: Answer = _ask(command, {"step": step, **question}, os.environ)
     return answer
@@ -235,7 +241,7 @@ def _estimate(gpu: Gpu | None, shape: Shape, load: Load, decoder: str, passes: f
 
 
 def _compare_decoders(part: Part, labelled: Mapping[str, Answer]) -> None:
-    """Report the number of blocks with another label than from the first decoder."""
+    """Report how many labels differ from the labels of the first decoder."""
     names = list(labelled)
     for name in names[1:]:
         one, other = labelled[names[0]]["labels"], labelled[name]["labels"]
@@ -250,8 +256,8 @@ def _differing(first: Sequence[str], second: Sequence[str]) -> int:
 def _compare_authors(
     part: Part, package: str, code: str, question: Mapping[str, object], answer: Answer, questions: Questions
 ) -> None:
-    """Report the number of blocks with another label by the published code, on pages with equal
-    numbers of blocks."""
+    """Report how many labels differ from the labels of the published code. Only pages with equal
+    numbers of blocks are compared."""
     environment = dict(os.environ)
     if questions.authors is not None:
         environment["PYTHONPATH"] = str(questions.authors)

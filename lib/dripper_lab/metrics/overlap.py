@@ -1,4 +1,5 @@
-"""Overlaps of texts and blocks beside ROUGE-N: words, edits, labels; 0 to 1, higher is better."""
+"""Metrics other than ROUGE-N for texts and blocks: words, edits and labels. All are 0 to 1, higher
+is better."""
 
 from collections import Counter
 
@@ -9,10 +10,10 @@ from dripper.eval import PERFECT, WORD, Score, ratios
 
 
 def word_f1(prediction: str, truth: str) -> Score:
-    """Return the overlap of bags of lower-case words, as WCXB publishes it (its evaluate.py). Order
-    does not count.
+    """Return the overlap between bags of lower-case words, as in WCXB's evaluate.py. Order does not
+    matter.
 
-    Empty against empty scores 1. Chinese runs are single words here, as there.
+    Two empty texts score 1. As in WCXB, a run of Chinese characters is one word.
     """
     predicted, true = (Counter(WORD.findall(text.lower())) for text in (prediction, truth))
     if not predicted and not true:
@@ -21,11 +22,9 @@ def word_f1(prediction: str, truth: str) -> Score:
 
 
 def levenshtein(prediction: str, truth: str) -> float:
-    """Return WCEB's Levenshtein similarity: 2·LCS / (sum of lengths) over white space
-    tokens.
+    """Return WCEB's Levenshtein similarity: 2·LCS / (sum of lengths) over white space tokens.
 
-    It is python-Levenshtein's `ratio`, in which a replacement costs 2. Empty against empty scores
-    1.
+    This is python-Levenshtein's `ratio`, in which a replacement costs 2. Two empty texts score 1.
     """
     from rapidfuzz.distance import Indel
 
@@ -33,10 +32,10 @@ def levenshtein(prediction: str, truth: str) -> float:
 
 
 def block_scores(predicted: npt.NDArray[np.bool_], true: npt.NDArray[np.bool_]) -> Score:
-    """Return precision, recall, F1 of `main` over the blocks of one page (Dripper paper A.8; its
-    table averages pages).
+    """Return precision, recall and F1 of `main` over the blocks of one page (Dripper paper A.8,
+    which reports the mean over pages).
 
-    Both have shape (n_blocks,). No main block in either scores 1.
+    Both arrays have the shape (n_blocks,). If neither contains a main block, the score is 1.
     """
     if not predicted.any() and not true.any():
         return PERFECT

@@ -1,10 +1,10 @@
-"""ROUGE-LSum as WCEB computes it (SIGIR'23, 4.3): union of longest common subsequences, sentence by
-sentence.
+"""Computes ROUGE-LSum like WCEB (SIGIR'23, 4.3): the union of the longest common subsequences,
+sentence by sentence.
 
-The values equal the package rouge-score's with WCEB's tokens, including ties of the backtracking.
-That package fills tables of (tokens of the truth) × (tokens of the prediction) in Python, a minute
-for a long page; here a row of a table is one integer, and a true sentence that is covered stops
-looking.
+The results are the same as from the package rouge-score with WCEB's tokens, including ties in
+backtracking. rouge-score fills tables of (ground truth tokens) × (predicted tokens) in Python,
+which takes a minute for a long page. Here, each table row is a single integer, and the search stops
+as soon as a true sentence is covered.
 """
 
 from collections import Counter, defaultdict
@@ -15,8 +15,8 @@ from typing import Any
 from dripper.eval import PERFECT, ZERO, Score, ratios
 from dripper_lab.extra import import_extra
 
-# The commonest abbreviations of NLTK's English model. WCEB uses that model whole; it is a download
-# of its own, not on a package index, so a build would depend on it being there.
+# The most frequent abbreviations from NLTK's English model. WCEB uses the complete model. It is not
+# on a package index, and a separate download would make builds depend on its availability.
 ABBREVIATIONS = frozenset({
     "a.m", "apr", "aug", "ave", "co", "corp", "dec", "dr", "e.g", "etc", "feb", "gen", "gov", "i.e", "inc", "jan", "jr",
     "lt", "ltd", "mr", "mrs", "ms", "no", "nov", "oct", "p.m", "prof", "rep", "rev", "sen", "sept", "sr", "st", "u.k",
@@ -25,18 +25,18 @@ ABBREVIATIONS = frozenset({
 
 
 def rouge_lsum(prediction: str, truth: str) -> Score:
-    """Return ROUGE-LSum over white space tokens. As WCEB: an empty truth has recall 1; empty
-    against empty scores 1."""
+    """Return ROUGE-LSum over white space tokens. As in WCEB, an empty ground truth has recall 1,
+    and two empty texts score 1."""
     return rouge_lsum_of(sentences(prediction), sentences(truth))
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Split into sentences of white space tokens."""
+    """Split a text into sentences of white space tokens."""
     return [tokens for sentence in _splitter().tokenize(text) if (tokens := sentence.split())]
 
 
 def rouge_lsum_of(prediction: Sequence[Sequence[str]], truth: Sequence[Sequence[str]]) -> Score:
-    """Return ROUGE-LSum of texts already split into sentences of tokens."""
+    """Return ROUGE-LSum for texts that are already split into sentences of tokens."""
     if not truth:
         return PERFECT if not prediction else Score(0.0, 1.0, 0.0)
     if not prediction:
@@ -48,7 +48,7 @@ def rouge_lsum_of(prediction: Sequence[Sequence[str]], truth: Sequence[Sequence[
     hits = 0
     for sentence in truth:
         for token in candidates.union_lcs(sentence):
-            # As ROUGE 1.5.5: a token counts no more often than either text holds it.
+            # As in ROUGE 1.5.5, a token counts at most as often as it occurs in either text.
             if left_predicted[token] > 0 and left_true[token] > 0:
                 hits += 1
                 left_predicted[token] -= 1
@@ -57,7 +57,8 @@ def rouge_lsum_of(prediction: Sequence[Sequence[str]], truth: Sequence[Sequence[
 
 
 class _Candidates:
-    """The predicted sentences, indexed so that few of them are compared with a true sentence."""
+    """The predicted sentences, indexed so that each true sentence is compared with only a few of
+    them."""
 
     def __init__(self, sentences: Sequence[Sequence[str]]) -> None:
         self._sentences = list(dict.fromkeys(map(tuple, sentences)))
@@ -69,8 +70,8 @@ class _Candidates:
                 self._with[token].append(index)
 
     def union_lcs(self, true: Sequence[str]) -> list[str]:
-        """Return the tokens of a true sentence that lie on a longest common subsequence with some
-        predicted one."""
+        """Return the tokens of a true sentence that are on a longest common subsequence with any
+        predicted sentence."""
         if tuple(true) in self._whole:
             return list(true)
         reachable = {index for index, token in enumerate(true) if token in self._with}
@@ -92,10 +93,10 @@ def _masks(sentence: Sequence[str]) -> dict[str, int]:
 
 def lcs_indexes(true: Sequence[str], predicted: Sequence[str], masks: dict[str, int] | None = None) -> set[int]:
     """Return the indexes into `true` of the longest common subsequence that rouge-score's
-    backtracking finds.
+    backtracking selects.
 
-    Row i of the table of lengths is a bit vector (Hyyrö 2004): length(i, j) = number of zeros among
-    its j lowest bits.
+    Row i of the table of lengths is a bit vector (Hyyrö 2004): length(i, j) is the number of zeros
+    among its j lowest bits.
 
     >>> sorted(lcs_indexes("the cat sat down".split(), "a cat lay down".split()))
     [1, 3]

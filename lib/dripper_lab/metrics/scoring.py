@@ -1,4 +1,4 @@
-"""All metrics of one page for all extractors: the truth is cut into tokens once."""
+"""Computes all metrics of a page for all extractors. The ground truth is tokenized only once."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
@@ -35,13 +35,13 @@ METRICS: Mapping[str, Callable[[str], Scorer]] = {
     "word": lambda truth: lambda text: _fields("word", word_f1(text, truth)),
     "content": lambda truth: lambda text: dict(score_parts(text, truth)),
 }
-"""Metric → truth → text → values. "content" is for Markdown truths."""
+"""Metric → ground truth → text → values. "content" requires ground truth in Markdown."""
 
 DEFAULT_METRICS = ("rouge5_words", "rouge5_jieba", "rouge5_split", "rouge_lsum", "levenshtein", "word")
 
 
 def check_metrics(names: Iterable[str]) -> None:
-    """Raise UsageError for a name that is not a metric."""
+    """Raise UsageError if a name is not a metric."""
     for name in names:
         if name not in METRICS:
             raise UsageError(f"unknown metric {name!r}; there are: {', '.join(METRICS)}")
@@ -50,8 +50,8 @@ def check_metrics(names: Iterable[str]) -> None:
 def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DEFAULT_METRICS) -> dict[str, Values]:
     """Return extractor → column → value for the texts of one page.
 
-    Columns are `<metric>_precision`, `_recall`, `_f1`, or `<metric>` if it is one number. Raises
-    UsageError for an unknown metric.
+    Columns are `<metric>_precision`, `_recall` and `_f1`, or `<metric>` if the metric is a single
+    number. Raises UsageError for an unknown metric.
     """
     metrics = list(metrics)
     check_metrics(metrics)
@@ -66,7 +66,7 @@ def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DE
 
 
 def similarities(texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Return how alike the texts of two extractors are, for each pair: words ROUGE-5 F1, which is
+    """Return the similarity of each pair of extractors' texts: ROUGE-5 F1 over words, which is
     symmetric."""
     grams = {name: ngrams(text, 5, "words") for name, text in texts.items()}
     names = list(grams)

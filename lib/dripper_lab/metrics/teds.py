@@ -1,5 +1,5 @@
-"""TEDS: how alike two tables are as trees (Zhong et al. 2020, "Image-based table recognition",
-4)."""
+"""Computes TEDS, the similarity of two tables as trees (Zhong et al. 2020, "Image-based table
+recognition", 4)."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from typing import Any
 
 from dripper_lab.extra import import_extra
 
-# The tree edit distance grows with the square of the nodes and more.
+# The time for the tree edit distance grows at least quadratically with the number of nodes.
 MAX_NODES = 400
 RULE_LINE = re.compile(r"^[\s|\-:]+$")
 
 
 @dataclass(slots=True)
 class Node:
-    """A node of a table's tree: `table`, `tr`, or a cell with its text and its row and column
+    """A node of a table's tree: `table`, `tr`, or a cell with its text, row span and column
     span."""
 
     tag: str
@@ -28,12 +28,12 @@ class Node:
 
 
 def teds(prediction: str, truth: str) -> float | None:
-    """Return 1 − tree edit distance / nodes of the larger tree, for HTML holding any number of
-    tables.
+    """Return 1 − tree edit distance / nodes of the larger tree, for HTML with any number of tables.
 
-    Inserting, deleting, and renaming to another tag or span cost 1; renaming a cell costs the
-    normalised Levenshtein distance of the texts. `thead`, `tbody`, `tfoot` do not count. Several
-    tables hang under a root that does not count. None if a side has more than `MAX_NODES` nodes.
+    Insertions, deletions, and changes of tag or span cost 1. Changing a cell's text costs the
+    normalized Levenshtein distance between the texts. `thead`, `tbody` and `tfoot` are ignored.
+    Several tables share a root that does not count. Return None if either side has more than
+    `MAX_NODES` nodes.
     """
     trees = [_forest(html) for html in (prediction, truth)]
     sizes = [tree.size() - 1 for tree in trees]
@@ -46,7 +46,7 @@ def teds(prediction: str, truth: str) -> float | None:
 
 
 class _Costs:
-    """The costs of the paper, in the form that apted needs."""
+    """The paper's costs, in the form that apted requires."""
 
     valuecls = float
 
@@ -68,10 +68,10 @@ class _Costs:
 def teds_webmainbench(prediction: str, truth: str) -> float:
     """Return the value that WebMainBench publishes as TEDS, for the first table of each side.
 
-    Its code hands apted a string where apted wants a tree; the string is taken for one node without
-    children. So the distance is between two labels, at most 1 (2 if one table is empty), but is
-    divided by the number of nodes of the tables: any two tables of ten cells score 0.9 or more.
-    Kept so that published figures can be redone.
+    WebMainBench passes a string to apted, which expects a tree and treats the string as a single
+    node. The distance between two such nodes is at most 1 (2 if one table is empty), but it is
+    divided by the number of nodes in the tables. Any two tables of ten cells therefore score at
+    least 0.9. This function exists to reproduce published values.
     """
     soup = import_extra("bs4").BeautifulSoup
     tables = [soup(html, "html.parser").find("table") for html in (prediction, truth)]
@@ -90,8 +90,8 @@ def teds_webmainbench(prediction: str, truth: str) -> float:
 
 
 def as_html_table(table: str) -> str:
-    """Return a table of the Markdown splitter as HTML: HTML as it is, pipes as rows of cells, else
-    one cell.
+    """Convert a table found by the Markdown splitter to HTML. HTML is unchanged, pipe tables become
+    rows of cells, and anything else becomes a single cell.
 
     >>> as_html_table("a|b\\n---|---\\n1|2")
     '<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>'
@@ -124,8 +124,8 @@ def _tree(element: Any) -> Node:
 
 
 def _parts(element: Any) -> list[Any]:
-    """Return the rows of a table or the cells of a row; sections are looked through, captions and
-    the like left out."""
+    """Return the rows of a table or the cells of a row, also inside sections. Captions and other
+    elements are ignored."""
     parts = []
     for child in element.find_all(True, recursive=False):
         if child.name in ("thead", "tbody", "tfoot"):
@@ -136,7 +136,7 @@ def _parts(element: Any) -> list[Any]:
 
 
 def _label(element: Any) -> tuple[str, int]:
-    """Return WebMainBench's bracket notation of an element and its number of nodes."""
+    """Return WebMainBench's bracket notation for an element, and its number of nodes."""
     parts = [_label(child) for child in _flat_children(element)]
     text = element.get_text(strip=True).replace("(", "[").replace(")", "]").replace(",", ";")
     label = f"{element.name}:{text}" if text else str(element.name)

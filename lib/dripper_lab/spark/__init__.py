@@ -1,1 +1,1 @@
-"""The laboratory on Spark: pages drawn for annotation, and evaluations spread over a cluster."""
+"""Spark jobs for this package: sampling pages for annotation, and distributed evaluations."""

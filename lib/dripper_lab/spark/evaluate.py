@@ -1,5 +1,5 @@
-"""Distributes an evaluation over a cluster. Extractors and metrics are passed in as functions: this
-layer knows none."""
+"""Distributes an evaluation over a cluster. Extractors and metrics are passed in as functions; this
+module knows none of them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from dripper.spark.tables.schemas import EVALUATIONS
 from dripper.spark.tables.store import Tables
 
 Share = tuple[str, int, int]
-"""(data set, number, of how many)."""
+"""(data set, number, total number)."""
 
 _LINES = StructType([StructField("line", StringType(), nullable=False)])
 
@@ -26,15 +26,16 @@ def evaluate(
     lines: Callable[[Share], Iterator[str]],
     rows: Callable[[str], Iterator[tuple[Any, ...]]],
 ) -> Iterator[str]:
-    """Work on the shares, append the rows to the table `evaluations` in one commit, and yield the
+    """Evaluate all shares, append the rows to the table `evaluations` in one commit, and yield the
     lines.
 
-    The lines are computed once, whatever is done with them.
+    The lines are computed only once.
 
     Args:
-        lines: The lines of a share. It is pickled and runs on the executors, which must reach the
-            same data.
-        rows: The table's rows of a line, in the order of its columns after `batch`. Pickled, too.
+        lines: Returns the lines of a share. It is pickled and runs on the executors, which must
+            have access to the same data.
+        rows: Returns the table rows for a line, in the order of the columns after `batch`. It is
+            also pickled.
     """
     table = "evaluations"
     last = tables.read(table).agg(F.max("batch")).head()

@@ -1,9 +1,9 @@
-"""Draws pages that differ in layout from the table `pages`, for people or a large model to annotate
-(Dripper paper 4.1).
+"""Samples pages with different layouts from the table `pages`, for annotation by people or a large
+model (Dripper paper 4.1).
 
-Of each layout of a host one page is a candidate. Near-equal layouts count as one, a host gives its
-commonest ones, and quotas by language or kind of page say how many of them are taken. The same
-seed draws the same pages, however Spark cuts the table.
+For each layout of a host, one page is a candidate. Nearly equal layouts count as one, and each host
+contributes its most frequent layouts. Quotas by language or kind of page limit the number of
+sampled candidates. The same seed gives the same pages, however Spark partitions the table.
 """
 
 import math
@@ -24,23 +24,23 @@ from dripper.spark.layouts.choice import grouped_mapper
 from dripper.spark.tables.store import Tables
 
 QUOTAS = ("language", "page_kind")
-"""Columns that quotas can be of."""
+"""The columns that quotas may refer to."""
 OTHER = "other"
-"""Name, in a quota, for all values that it does not name, and pages without one."""
+"""The name for all other values, and for pages without a value, in a quota."""
 
 _ROUNDING = 1e-9
-"""Tolerance, because shares such as 0.1 are not binary fractions."""
+"""A tolerance, because fractions such as 0.1 have no exact binary representation."""
 _MOST_OF_HOST = 2000
-"""Pages of a host that are compared with each other; the paper takes 10,000."""
+"""The maximum number of pages per host that are compared with each other. The paper uses 10,000."""
 _LANGUAGE = r"""(?i)<html\b[^>]*?\slang\s*=\s*["']?([a-z]+)"""
 _CANDIDATE = StructType().add("page_id", StringType()).add("layout_id", StringType()).add("layout_pages", LongType())
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The size of a sample: the number of pages, and their quotas.
+    """The size and quotas of a sample.
 
-    quotas: by a name of `QUOTAS`, the most that a value may have, as a share of `size`.
+    quotas: Column in `QUOTAS` → value → maximum fraction of `size`.
     """
 
     size: int
@@ -50,9 +50,9 @@ class Sampling:
 
 
 def parse_quotas(typed: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the quotas of the command line: by column, the share of each value.
+    """Parse the quotas on the command line. Return column → value → maximum fraction.
 
-    Raises SettingsError.
+    Raises SettingsError if a quota is invalid.
 
     >>> parse_quotas(["language=en:0.5,other:0.3", "page_kind=article:0.4"])
     {'language': {'en': 0.5, 'other': 0.3}, 'page_kind': {'article': 0.4}}
@@ -87,10 +87,10 @@ def _parse_shares(quota: str, listed: str) -> dict[str, float]:
 
 
 def draw_pages(tables: Tables, sampling: Sampling) -> list[Row]:
-    """Return the drawn pages: page_id, url, host, warc_file, warc_offset, charset, language,
-    page_kind, layout_id, and layout_pages, how many pages of the host have the layout.
+    """Return the sampled pages: page_id, url, host, warc_file, warc_offset, charset, language,
+    page_kind, layout_id, and layout_pages, the number of the host's pages with this layout.
 
-    Raises InputError if there is no table `pages`: a run in one pass has none.
+    Raises InputError if the table `pages` does not exist, as after a single-pass run.
     """
     if not tables.exists("pages"):
         raise InputError(
@@ -108,7 +108,7 @@ def draw_pages(tables: Tables, sampling: Sampling) -> list[Row]:
 
 
 def fill_quotas(candidates: Iterable[Row], sampling: Sampling) -> list[Row]:
-    """Return the first candidates that the quotas leave room for, `sampling.size` at most."""
+    """Return the first candidates that satisfy the quotas, at most `sampling.size`."""
     taken: Counter[tuple[str, str]] = Counter()
     pages: list[Row] = []
     for page in candidates:
@@ -131,7 +131,7 @@ def _draw(sampling: Sampling) -> Column:
 
 
 def _choose_candidates(pages: DataFrame, sampling: Sampling) -> DataFrame:
-    """Return one page of each of the commonest layouts of every host."""
+    """Return one page for each of the most frequent layouts of every host."""
     place = F.row_number().over(Window.partitionBy("host").orderBy(_draw(sampling)))
     compared = pages.select(
         *("page_id", F.coalesce("host", F.lit("")).alias("host"), "layout_id", "fingerprints.signature"),
@@ -166,8 +166,8 @@ def _skeleton_of(row: Row) -> Skeleton | None:
 
 
 def _describe(pages: DataFrame, tables: Tables) -> DataFrame:
-    """Return the facts about each page; its language and kind come from `extractions`, if it has
-    the page."""
+    """Return the metadata of each page. Language and kind come from `extractions` if the page is
+    there."""
     names = ("page_id", "url", "host", "warc_file", "warc_offset", "charset")
     declared = F.lower(F.regexp_extract("source", _LANGUAGE, 1))
     language, kind = F.when(declared != "", declared), F.col("first_labels.page_kind")

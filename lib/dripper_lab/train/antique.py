@@ -1,9 +1,10 @@
-"""Pages made antique: the same text in the markup of 2008.
+"""Rewrites pages into the markup of 2008, with the same text.
 
-Most training pages are of the 2020s: `article`, `main`, `nav` and `aside`, rich class names, an
-element around every element, metadata. Pages of 2004 to 2012, which every web archive holds, have
-none of it: `div` and layout tables, `<br><br>` between paragraphs, bold lines for headings, links
-parted by bars. Which of these a page gets is drawn; its text stays word for word.
+Most training pages are from the 2020s: they use `article`, `main`, `nav` and `aside`, descriptive
+class names, deep nesting, and metadata. Pages from 2004 to 2012, which every web archive contains,
+have none of this. They use `div` and layout tables, `<br><br>` between paragraphs, bold lines for
+headings, and links separated by bars. Each page gets a random selection of these changes; its text
+stays the same word for word.
 """
 
 import re
@@ -19,7 +20,7 @@ from dripper.labels.words import words_of
 from dripper_lab.train.edits import is_marked, split_parts
 from dripper_lab.train.examples import Example, example_from
 
-# Names that pages of the time gave to places for which HTML5 has elements; "" is no name.
+# Old names for regions that have their own elements in HTML5; "" means no name.
 _OLD_NAMES: Mapping[str, Sequence[str]] = {
     "main": ("content", "main", "maincontent", "center", "wrapper", "leftcolumn", ""),
     "article": ("post", "entry", "story", "article", "node", "box", ""),
@@ -39,40 +40,40 @@ _LEAST_COLUMNS, _MOST_COLUMNS = 2, 4
 
 @dataclass(slots=True)
 class Antiquary:
-    """Makes examples antique."""
+    """Creates antique variants of examples."""
 
     draw: np.random.Generator
-    """The random numbers of every choice."""
+    """The source of randomness for every choice."""
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example:
-        """Return the example of the antique page; truth: the text of the page's truth."""
+        """Return the example of the antique page. `truth` is the page's ground-truth text."""
         old = antique(page, self.draw)
         return example_from(old, words_of(truth), example.key, example.host, example.page_type)
 
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """The style in which one page is written."""
+    """The style of one page."""
 
     names: str
     """Keep, drop, neutral."""
     paragraphs: str
     """Keep, breaks, div."""
     bold_from: int
-    """The first level of headings that are bold lines, 7 for none."""
+    """The first heading level that becomes a bold line; 7 means none."""
     lists: str
     """Keep, bars, breaks."""
     tables: float
     flat: float
-    """Both: the chance of each container to be a table, of each `div` around one element to be left
-    out."""
+    """The probability that a container becomes a table (`tables`), and that a `div` around a single
+    element is removed (`flat`)."""
     old_names: bool
-    """Whether places get names of the time."""
+    """Whether regions get names of that time."""
 
     @classmethod
     def drawn(cls, draw: np.random.Generator) -> "_Style":
-        """Return a style; each of its parts is drawn alone. The chances are guesses, none of them
-        tuned."""
+        """Draw a style. Each property is drawn independently. The probabilities are guesses and
+        were not tuned."""
         return cls(
             str(draw.choice(["keep", "drop", "neutral"], p=[0.45, 0.25, 0.3])),
             str(draw.choice(["keep", "breaks", "div"], p=[0.5, 0.35, 0.15])),
@@ -85,8 +86,8 @@ class _Style:
 
 
 def antique(page: Page, draw: np.random.Generator) -> Page:
-    """Return the page in the markup of 2008, without metadata; elements marked by makers of
-    variants keep their marks."""
+    """Return the page in the markup of 2008, without metadata. Elements marked by other makers keep
+    their marks."""
     style, tree = _Style.drawn(draw), page.elements
     parts = list(tree.parts)
     numbers: dict[str, str] = {}
@@ -103,8 +104,8 @@ def antique(page: Page, draw: np.random.Generator) -> Page:
 
 
 def _rename_attributes(tag: str, start: str, style: _Style, numbers: dict[str, str], draw: np.random.Generator) -> str:
-    """Return the attributes of an element: links, images and cells keep theirs, other elements keep
-    only class and id, in the style."""
+    """Return the attributes of an element in the given style. Links, images and cells keep theirs;
+    other elements keep at most class and id."""
     if tag in ("a", "img", "td", "th"):
         return start[1 + len(tag) : -1].rstrip("/")
     if style.old_names and tag in _OLD_NAMES:
@@ -139,8 +140,8 @@ def _rewrite(tree: Tree, parts: list[str], style: _Style, draw: np.random.Genera
 
 
 def _is_menu(tree: Tree, element: int) -> bool:
-    """Return whether a list has nothing but items, and these nothing but a link or other inline
-    elements each."""
+    """Return whether a list contains only items, and the items contain only links or other inline
+    elements."""
     inside = range(element + 1, tree.lasts[element] + 1)
     items = [inner for inner in inside if tree.tags[inner] == "li"]
     links = sum(tree.tags[inner] == "a" for inner in inside)
@@ -156,7 +157,7 @@ def _unlist(tree: Tree, parts: list[str], element: int, between: str) -> None:
 
 
 def _contain(tree: Tree, parts: list[str], element: int, style: _Style, draw: np.random.Generator) -> None:
-    """Leave out an element around a single one, or make a table of its children, each a cell."""
+    """Remove an element around a single child, or put its children into the cells of a table."""
     children, (first, last) = tree.children(element), (tree.opens[element], tree.closes[element])
     alone = not "".join(parts[index] for index in _own_texts(tree, element, children)).strip()
     if not alone or not all(tree.tags[child] == "div" or tree.tags[child] in _TO_DIV for child in children):
@@ -169,7 +170,7 @@ def _contain(tree: Tree, parts: list[str], element: int, style: _Style, draw: np
         before, after = ("<td>", "</td>") if in_row else ("<tr><td>", "</td></tr>")
         parts[first] += "<table><tr>" if in_row else "<table>"
         parts[last] = ("</tr></table>" if in_row else "</table>") + parts[last]
-        # Into the texts around, which are blank: the children's own tags may still change.
+        # Written to the surrounding blank texts, because the children's own tags may still change.
         for child in children:
             parts[tree.opens[child] - 1] += before
             parts[tree.closes[child] + 1] = after + parts[tree.closes[child] + 1]

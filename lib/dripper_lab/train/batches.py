@@ -1,5 +1,4 @@
-"""Pages packed end to end into batches of one fixed shape, so that the training step is compiled
-once."""
+"""Packs pages into batches of the same shape, so that the training step is compiled only once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -14,18 +13,23 @@ from dripper_lab.train.examples import Example
 from dripper_lab.train.recipe import Shares, draw_turns
 
 PAGES_PER_BATCH = 64
-# Longer pages are trained on by random windows of this share of a batch, otherwise 1 % of the pages
-# (over 1,024 blocks, with batches of 4,096) would fill a quarter of every epoch.
+# Longer pages are trained on by random windows of this fraction of a batch. Otherwise, 1 % of the
+# pages (over 1,024 blocks, with batches of 4,096) would fill a quarter of every epoch.
 WINDOW_SHARE = 4
 AS_THEY_ARE = Shares()
 
 
 class TrainingBatch(NamedTuple):
-    """blocks: padded to the size of the batch, ranges in the packed order. words, matched: (size,).
+    """A batch of pages for training.
 
-    page: (size,), the page of the batch that a block belongs to; PAGES_PER_BATCH for padding.
-    truth_words, present: (PAGES_PER_BATCH,), the size of each page's truth and whether there is
-    such a page (0 or 1).
+    blocks: Padded to the size of the batch. Ranges refer to the packed order.
+
+    words, matched: (size,).
+
+    page: (size,), the index of each block's page in the batch; PAGES_PER_BATCH for padding.
+
+    truth_words, present: (PAGES_PER_BATCH,), the number of words in each page's ground truth, and
+    whether the page exists (0 or 1).
     """
 
     blocks: BlockSequence
@@ -43,13 +47,13 @@ def training_batches(
     shares: Shares = AS_THEY_ARE,
     turns: FloatArray | None = None,
 ) -> Iterator[TrainingBatch]:
-    """Yield one epoch: every example once, in random order, long ones as one random window.
+    """Yield one epoch in random order. Each long example is represented by one random window.
 
     Args:
-        size: Blocks of a batch.
-        shares: The shares in which an example's variants replace it; if it has none of a kind, it
-            comes itself.
-        turns: The average number of times that each example comes; by default once.
+        size: The number of blocks in a batch.
+        shares: How often each kind of variant replaces an example. An example without variants of
+            the drawn kind is used itself.
+        turns: The average number of occurrences of each example; once by default.
     """
     order = draw_turns(np.ones(len(examples)) if turns is None else turns, draw)
     windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]
@@ -58,8 +62,8 @@ def training_batches(
 
 
 def group_examples(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
-    """Yield runs of examples that fit into one batch; one that is too long alone is refused by
-    :func:`pack`."""
+    """Yield consecutive examples that fit into one batch. An example that is too long by itself is
+    rejected by :func:`pack`."""
     group: list[Example] = []
     blocks = 0
     for example in examples:
@@ -73,8 +77,8 @@ def group_examples(examples: Sequence[Example], size: int) -> Iterator[list[Exam
 
 
 def pack(group: Sequence[Example], size: int) -> TrainingBatch:
-    """Return the batch of a group of examples with standardised features. Raises ValueError if it
-    is too long."""
+    """Return a batch of examples with standardized features. Raises ValueError if they do not
+    fit."""
     lengths = [len(example.words) for example in group]
     offsets = np.cumsum([0, *lengths])
     if offsets[-1] > size or len(group) > PAGES_PER_BATCH:

@@ -1,4 +1,4 @@
-"""Puts pages aside by site, so that no scored page is of a site that was trained on."""
+"""Splits pages by site, so that no scored page belongs to a site that was trained on."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -10,14 +10,14 @@ T = TypeVar("T")
 
 
 def fold_of(host: str, folds: int) -> int:
-    """Return the fold of a site, 0 to folds - 1: by a hash, so that new pages never move the old
-    ones."""
+    """Return the fold of a site, 0 to folds - 1. It is derived from a hash, so new pages never move
+    existing ones."""
     return int.from_bytes(hashlib.sha256(host.encode()).digest()[:8], "big") % folds
 
 
 def put_aside(pages: Iterable[T], folds: int, host: Callable[[T], str]) -> tuple[list[T], list[T]]:
-    """Return the pages to train on, and the pages of one site in `folds`, to choose and score on.
-    Raises UsageError if one of the two would be empty."""
+    """Split pages into training pages and held-out pages. One of `folds` parts of the sites is held
+    out. Raises UsageError if either list would be empty."""
     learned, held_out = list[T](), list[T]()
     for page in pages:
         (learned if fold_of(host(page), folds) else held_out).append(page)

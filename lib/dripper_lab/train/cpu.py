@@ -39,12 +39,13 @@ from dripper_lab.train.weights import SEEN_BY_START, START, fold_network, save_w
 log = logging.getLogger(__name__)
 
 KEPT = 2
-"""Number of networks of earlier weights that are kept: the last two since `e8066a984df9`."""
+"""The number of networks to keep from earlier weights: the last two, unchanged since
+`e8066a984df9`."""
 
 
 UNCOMMENTED = frozenset({"wcxb-dev", "article-extraction-dataset", "magic-html-article", "web-kinds"})
-"""Sets with pages that are not made again with comments if only the switch learns from such pages:
-it has enough of them from the other sets."""
+"""No pages with comments are made from these sets if only the switch learns from such pages. The
+other sets provide enough of them."""
 
 
 def train_and_save(
@@ -58,17 +59,17 @@ def train_and_save(
     scored: int | None = None,
     start: Path | None = None,
 ) -> Path:
-    """Read, cross-validate, calibrate, train, save; return the weights' path.
+    """Read examples, cross-validate, calibrate, train and save. Return the path of the weights.
 
     Args:
-        sample: Pages a set, None for all.
-        keep: Weights that keep their last two networks, for a second opinion.
-        scored: Folds that are held out in turn, None for all.
-        start: Weights to go on from, None for random ones.
+        sample: The number of pages per set; None means all.
+        keep: Weights from which the last two networks are kept, for a second opinion.
+        scored: The number of folds that are held out in turn; None means all.
+        start: Weights to continue from; None means random weights.
 
     Raises:
-        InputError: For a missing set.
-        UsageError: If there are too few pages to train on.
+        InputError: A set is missing.
+        UsageError: There are too few pages.
     """
     started = time.process_time()
     examples = _read_usable_examples(data, data_sets, recipe, sample, folds)
@@ -111,8 +112,8 @@ def _read_usable_examples(
 
 
 def _choose_unseen(examples: Sequence[Example], folds: int, scored: int, start: Path | None) -> list[Example]:
-    """Return the pages that can be scored: they are in the folds held out in turn, and in no set
-    that the weights in `start` were trained on."""
+    """Return the pages that can be scored. They are in the folds that are held out in turn, and in
+    no set that the weights in `start` were trained on."""
     unseen = [page for page in examples if start is None or page.key[0] not in SEEN_BY_START]
     unseen = [page for page in unseen if fold_of(page.host, folds) < scored]
     if not any(page.truth_words for page in unseen):
@@ -124,9 +125,8 @@ def _choose_unseen(examples: Sequence[Example], folds: int, scored: int, start: 
 
 
 def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
-    """Return the makers of the variants of a page that some network of the recipe is trained on,
-    and of the pages with comments that the switch is trained on; each has random numbers of its
-    own."""
+    """Return the makers of all variants that a network of the recipe or the switch is trained on.
+    Each maker has its own source of randomness."""
 
     def draw(number: int = 0) -> np.random.Generator:
         return np.random.default_rng(recipe.seed + number)
@@ -152,7 +152,8 @@ def _fold_earlier_networks(keep: Path | None, weights: Weights) -> list[Network]
 
 
 def examples_of(data: Path, data_set: str, recipe: Recipe, sample: int | None = None) -> Iterator[Example]:
-    """Yield the examples of a data set with their variants, which are made of pages of that set."""
+    """Yield the examples of a data set with their variants. Variants use only pages of the same
+    set."""
     of_set = makers(recipe)
     if set(of_set) == {"commented"} and data_set in UNCOMMENTED:
         of_set = {}
@@ -186,7 +187,7 @@ def _make_parser(defaults: Recipe) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 if the user has to change
+    """Parse the command line and train. Return the exit code: 0, or 2 if the user has to fix
     something."""
     defaults = GOING_ON
     parser = _make_parser(defaults)

@@ -1,6 +1,5 @@
-"""Collects the networks' predictions for pages of sites that they did not see, the values fitted on
-these, and the reliability plot.
-"""
+"""Collects predictions for held-out sites, the values fitted to these predictions, and the
+reliability plot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,22 +20,22 @@ from dripper_lab.train.weights import take_confidence
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """The held-out pages that have main content; arrays in their order."""
+    """The held-out pages with main content. All arrays have the same order of pages."""
 
     examples: Sequence[Example]
     logits: Sequence[FloatArray]
-    """Logits as for `validate.page_scores`."""
+    """Logits as in `validate.page_scores`."""
     kinds: FloatArray
     """(n_pages, n_kinds), probabilities of `decide.KINDS`."""
     calibration: Calibration
     scores: PageScores
     confidence: FloatArray
-    """(n_pages,), by coefficients fitted on the other half of the sites."""
+    """(n_pages,), computed with coefficients that were fitted on the other half of the sites."""
     coefficients: FloatArray
-    """Coefficients of `decide.estimate_confidence`, fitted on all pages, those without main content
-    too."""
+    """The coefficients of `decide.estimate_confidence`, fitted on all pages, also without main
+    content."""
     empty: Sequence[Example]
-    """Pages without main content."""
+    """The held-out pages without main content."""
     empty_kinds: FloatArray
     """`kinds` of these."""
     empty_confidence: FloatArray
@@ -46,10 +45,10 @@ class HeldOut:
     def of(
         cls, examples: Sequence[Example], networks: Sequence[Weights | None], start: Weights | None = None
     ) -> "HeldOut":
-        """Return the predictions of the networks, one a fold, for the examples of their folds.
+        """Collect the predictions of the networks, one per fold, for the examples of their fold.
 
         Args:
-            start: Earlier weights; their calibration of blocks and pages is kept. By default both
+            start: Earlier weights with calibrations of blocks and pages to keep. By default, both
                 are fitted here.
         """
         full = [example for example in examples if example.truth_words]
@@ -72,7 +71,7 @@ class HeldOut:
         )
 
     def calibrated(self, weights: Weights) -> Weights:
-        """Return weights with the calibration of blocks and pages."""
+        """Return the weights with the calibration of blocks and pages."""
         return replace(
             weights,
             temperature=self.calibration.temperature,
@@ -82,7 +81,7 @@ class HeldOut:
 
 
 def _confidence(coefficients: FloatArray, expected: FloatArray, kinds: FloatArray) -> FloatArray:
-    """Return the confidence of each page; expected, kinds: as for `kinds.fit_confidence`."""
+    """Return the confidence of each page; see `kinds.fit_confidence` for `expected` and `kinds`."""
     pairs = zip(expected.tolist(), kinds, strict=True)
     return np.array([estimate_confidence(coefficients, one, page) for one, page in pairs])
 
@@ -90,8 +89,8 @@ def _confidence(coefficients: FloatArray, expected: FloatArray, kinds: FloatArra
 def _confidence_by_halves(
     pages: Sequence[Example], expected: FloatArray, kinds: FloatArray, reached: FloatArray
 ) -> FloatArray:
-    """Return the confidence of each page by coefficients that are fitted on the other half of the
-    sites."""
+    """Return the confidence of each page, computed with coefficients that were fitted on the other
+    half of the sites."""
     halves = np.array([fold_of(f"half of {page.host}", 2) for page in pages])
     confidence = np.zeros(len(pages))
     for half in (0, 1):
@@ -106,9 +105,9 @@ BINS = 10
 
 
 def draw_reliability(held_out: HeldOut, path: Path) -> None:
-    """Write a PNG of held-out pages: left the blocks' probabilities, in the middle the pages'
-    confidence in ten equal groups, both against the truth; right the risk by coverage."""
-    # Trainings in PyTorch use `HeldOut` in an environment that has no matplotlib.
+    """Write a PNG for the held-out pages. Left: block probabilities against the ground truth.
+    Middle: page confidence in ten equal groups against the score. Right: risk by coverage."""
+    # Trainings in PyTorch use `HeldOut` in an environment without matplotlib.
     from matplotlib.figure import Figure
 
     blocks = reliability(held_out.examples, held_out.logits, held_out.calibration)
@@ -138,5 +137,5 @@ def draw_reliability(held_out: HeldOut, path: Path) -> None:
     right.set(title="Risk by coverage", xlabel="share of pages kept, surest first", ylabel="1 - mean ROUGE-5 F1")
     right.set(xlim=(0, 1), ylim=(0, None))
     right.legend()
-    # Without the library's name and version in it.
+    # Omits the library's name and version.
     figure.savefig(path, dpi=110, metadata={"Software": None})

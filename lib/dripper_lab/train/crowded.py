@@ -1,9 +1,9 @@
-"""Pages made crowded: the article cut short, and around it lists, teasers and other sections of
-other pages.
+"""Creates crowded pages: the article is shortened, and lists, teasers and other sections of other
+pages are placed around it.
 
-A fifth of the training pages are listings, collections, products and forums, where lists are main;
-most articles are long. Short articles among many teasers, as blogs and news sites have them, are
-few, so they are made from the existing pages.
+A fifth of the training pages are listings, collections, products and forums, in which lists are
+main, and most articles are long. Short articles among many teasers, which are typical of blogs and
+news sites, are rare. They are therefore made from existing pages.
 """
 
 from bisect import bisect_left
@@ -28,21 +28,22 @@ from dripper_lab.train.edits import (
 from dripper_lab.train.examples import Example, example_from
 
 MARK = ' data-made="section"'
-"""Attribute around a section of another page: blocks below it are not main. No feature sees it."""
+"""The attribute that marks a section of another page: the blocks inside are not main. No feature
+uses it."""
 KINDS = frozenset({"", "article", "documentation", "service"})
-"""Types of pages that are crowded (sets of articles name none)."""
+"""The page types that are crowded (sets of articles declare no type)."""
 LISTS = frozenset({"listing", "collection", "product"})
-"""Types of pages with main content that is no longer main when it is put beside an article."""
+"""Page types with main content that is not main when placed beside an article."""
 CUT = 0.5
-"""The chance that an article is cut: its length is then drawn so that short ones come as often as
-long ones."""
+"""The probability that an article is shortened. Its length is drawn so that short articles are as
+frequent as long ones."""
 MOST_SECTIONS = 4
 SECTIONS_KEPT = 4
-"""Sections of a page that are remembered for other pages."""
-# A sidebar, a list of ten teasers: less is not a section, more would be a separate page.
+"""The number of sections of a page to remember for other pages."""
+# A sidebar or ten teasers. Anything smaller is not a section, and anything larger would be a page.
 _SECTION_WORDS = range(20, 500)
 _LEAST_BLOCKS = 3
-# Menus are on every page already, so a section must have this many characters outside links.
+# Every page already has menus, so a section needs this many characters outside links.
 _LEAST_CHARS = 80
 # The minimum number of words of an article.
 _LEAST_WORDS = 40
@@ -50,17 +51,17 @@ _LEAST_WORDS = 40
 
 @dataclass(slots=True)
 class Crowder:
-    """Crowds pages with sections of pages that it has read before."""
+    """Crowds pages with sections of earlier pages."""
 
     draw: np.random.Generator
-    """The random numbers of every choice."""
+    """The source of randomness for every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
-    """Function that finishes every page made."""
+    """A function that is applied to every resulting page."""
     sections: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
-    """HTML; scripts written without spaces apart from the others."""
+    """HTML by whether its script is written without spaces."""
 
     def __call__(self, page: Page, example: Example, _truth: str = "") -> Example | None:
-        """Return the crowded page, then remember sections of the page for later pages."""
+        """Return the crowded page, and remember sections of the original for later pages."""
         crowded = self.crowd(page, example)
         self.read(page, example)
         return crowded
@@ -72,8 +73,8 @@ class Crowder:
         self.sections[_script(page)] += [sections[index] for index in chosen]
 
     def crowd(self, page: Page, example: Example) -> Example | None:
-        """Return the example of the crowded page; None for a page of other KINDS, and while nothing
-        was read."""
+        """Return the example of the crowded page. Return None if the page has another type, or no
+        sections have been read yet."""
         sections = self.sections[_script(page)]
         main = np.flatnonzero(example.main)
         if example.page_type not in KINDS or not len(main) or not sections:
@@ -105,8 +106,8 @@ class Crowder:
 
 
 def _sections(page: Page, example: Example) -> Iterator[str]:
-    """Yield the outermost elements that are sections: of pages that are no lists, without anything
-    that is main."""
+    """Yield the outermost elements that qualify as sections. Unless the page is a list, they
+    contain nothing main."""
     tree = page.elements
     firsts = [block.first for block in page.blocks]
     words, main = (np.concatenate([[0], np.cumsum(part)]) for part in (example.words, example.main))

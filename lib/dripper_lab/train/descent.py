@@ -1,4 +1,4 @@
-"""The training loop of models in PyTorch, and the batches that it goes through."""
+"""Implements the training loop for PyTorch models, and batches for it."""
 
 import logging
 import time
@@ -16,10 +16,10 @@ T = TypeVar("T")
 
 CLIPPED_NORM = 1.0
 SORTED_BATCHES = 8
-"""Chunks of like length share a batch, so that little is padding: this many batches are sorted at
-once."""
+"""The number of batches that are sorted together. Chunks of similar length share a batch, so that
+there is little padding."""
 _AVERAGED = 50
-"""Steps over which the logged loss is a mean, about."""
+"""The approximate number of steps over which the logged loss is averaged."""
 
 
 def descend(
@@ -32,13 +32,13 @@ def descend(
     after: Callable[[int], None] = lambda n_steps: None,
     progress: Progress | None = None,
 ) -> None:
-    """Train a model in place, a step a batch.
+    """Train a model in place, one step per batch.
 
     Args:
-        pace: The share of the learning rate at a step, from 0 on.
-        log_steps: Steps between two lines of the log.
-        after: Called after each step with the number of steps done.
-        progress: The state from which the training resumes, and in which it is saved.
+        pace: Returns the fraction of the learning rate at a step, from 0.
+        log_steps: The number of steps between log lines.
+        after: Called after each step with the number of completed steps.
+        progress: The state from which the training resumes and in which it is saved.
     """
     import torch
 
@@ -53,7 +53,7 @@ def descend(
         optimizer.step()
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
-        # Read only if it is logged: a GPU would wait for every step.
+        # Only read if it is logged; otherwise, a GPU would wait after every step.
         mean = torch.lerp(mean.to(loss), loss.detach(), 1 / min(n_steps - done, _AVERAGED))
         if n_steps % log_steps == 0 or n_steps == len(batches):
             seconds = time.process_time() - started
@@ -69,7 +69,7 @@ def descend(
 def batches_of_like_length(
     pieces: Sequence[T], length: Callable[[T], int], size: int, draw: np.random.Generator
 ) -> Iterator[list[T]]:
-    """Yield all pieces in batches of `size`, the batches in random order among their neighbours."""
+    """Yield all pieces in batches of `size`. Neighboring batches are shuffled."""
     for first in range(0, len(pieces), size * SORTED_BATCHES):
         alike = sorted(pieces[first : first + size * SORTED_BATCHES], key=length)
         groups = [alike[start : start + size] for start in range(0, len(alike), size)]

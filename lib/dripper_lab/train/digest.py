@@ -1,4 +1,4 @@
-"""Computes a few hex digits that show whether examples are the same."""
+"""Computes short digests that show whether examples have changed."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -11,11 +11,11 @@ SAMPLE = frozenset({
     "dev-0412", "dev-0414", "dev-0541", "dev-0575", "dev-2864", "dev-2911", "dev-4169", "dev-4249", "dev-4415", "dev-4554",
     "dev-4650",
 })  # fmt: skip
-"""The pages of wcxb-dev that are in the repository, too."""
+"""The pages of wcxb-dev that are also in the repository."""
 
 
 def digest_of(examples: Sequence[Example]) -> str:
-    """Return 16 hex digits that change with any feature, word, label or the order of the
+    """Return 16 hex digits that change with any feature, word or label, and with the order of the
     examples."""
     digest = hashlib.sha256()
     for example in examples:
@@ -28,7 +28,7 @@ def digest_of(examples: Sequence[Example]) -> str:
 
 
 def sample_digest(examples: Iterable[Example]) -> str:
-    """Return :func:`digest_of` the pages in the repository, in the order of their ids: with it, a
-    test checks whether blocks and features are still the ones that the weights were trained on."""
+    """Return :func:`digest_of` the pages in the repository, sorted by id. A test uses it to check
+    whether blocks and features still match the trained weights."""
     sample = (example for example in examples if example.key[0] == "wcxb-dev" and example.key[1] in SAMPLE)
     return digest_of(sorted(sample, key=lambda example: example.key))

@@ -1,5 +1,5 @@
-"""Disturbs features in training so that the network trusts none of them alone, and knows pages of
-other times."""
+"""Disturbs features during training, so that the network does not rely on a single one and copes
+with pages of other times."""
 
 from typing import NamedTuple
 
@@ -14,15 +14,15 @@ from dripper_lab.train.recipe import Recipe
 
 
 class Blanks(NamedTuple):
-    """For every feature made of class and id names, or of metadata, its standardised value if there
-    are none; else NaN."""
+    """For features of class and id names, or of metadata: the standardized value for pages without
+    these. NaN for all other features."""
 
     names: FloatArray
     metadata: FloatArray
 
 
 def blanks_of(weights: Weights) -> Blanks:
-    """Return the values of features of pages without class names, and without metadata."""
+    """Return the feature values of pages without class names, and of pages without metadata."""
     of_names = np.array([name.startswith(("named_", "near_")) for name in NAMES])
     of_metadata = np.array([name in ("in_description", "in_json_ld", *KIND_NAMES) for name in NAMES])
     nothing = standardise(weights, np.zeros(len(NAMES)))
@@ -30,10 +30,10 @@ def blanks_of(weights: Weights) -> Blanks:
 
 
 def disturb(batch: TrainingBatch, blanks: Blanks, recipe: Recipe, draw: np.random.Generator) -> TrainingBatch:
-    """Return the batch with other features: noise everywhere, and for whole pages some features
-    blanked, names or metadata hidden.
+    """Return the batch with disturbed features: noise everywhere, and for whole pages, some
+    features blanked, or names or metadata hidden.
 
-    Features are standardised, so a blank is 0, their mean.
+    Features are standardized, so a blanked feature is 0, the mean.
 
     Args:
         blanks: The result of :func:`blanks_of`.

@@ -1,4 +1,4 @@
-"""Edits a page's tree for the makers of variants: finds places in it, and puts markup there."""
+"""Edits the tree of a page for makers of variants: finds positions and inserts markup."""
 
 from collections.abc import Sequence
 
@@ -10,33 +10,34 @@ from dripper.html.profiles.dripper import DRIPPER
 from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.scan import scan
 
-# These elements may hold only their own kind of children.
+# These elements allow only specific children.
 _STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "html"})
 
 
 def split_parts(parts: Sequence[str], title: str = "") -> Page:
-    """Return the page of edited parts of a tree, split into blocks; without hints and metadata."""
+    """Join the edited parts of a tree and split the page into blocks. The page has no hints and
+    metadata."""
     tree = scan("".join(parts), HTML_VOID)
     return Page(tree, DRIPPER.split(tree), title, DRIPPER.name, cutoffs=DRIPPER.cutoffs)
 
 
 def elements_around(page: Page, block: int) -> list[int]:
-    """Return the elements around a block that may have any other element beside them; the block's
-    own comes last."""
+    """Return the elements around a block that may have any other element as a sibling. The block's
+    own element is last."""
     tree = page.elements
     return [element for element in tree.path(page.blocks[block].element) if stands_free(page, element)]
 
 
 def stands_free(page: Page, element: int) -> bool:
-    """Return whether this element may have any other element as a sibling: a list's item or a
-    table's cell may not."""
+    """Return whether an element may have any other element as a sibling. List items and table cells
+    may not."""
     tree = page.elements
     return element > 0 and tree.tags[element] != "body" and tree.tags[tree.parents[element]] not in _STRICT
 
 
 def place_after(page: Page, block: int, levels: int) -> int:
-    """Return the index of the part that ends an element around a block, so many levels up, else the
-    body's text."""
+    """Return the index of the part that ends an element around a block, `levels` levels up. If
+    there is no such element, return the index of the body's text."""
     tree, around = page.elements, elements_around(page, block)
     if not around:
         return tree.closes[tree.tags.index("body")] - 1
@@ -44,8 +45,8 @@ def place_after(page: Page, block: int, levels: int) -> int:
 
 
 def place_before(page: Page, block: int, levels: int) -> int:
-    """Return the index of the text before an element around a block, so many levels up, else the
-    tag that opens the body."""
+    """Return the index of the text before an element around a block, `levels` levels up. If there
+    is no such element, return the index of the body's start tag."""
     tree, around = page.elements, elements_around(page, block)
     if not around:
         return tree.opens[tree.tags.index("body")]
@@ -53,7 +54,7 @@ def place_before(page: Page, block: int, levels: int) -> int:
 
 
 def find_marked_blocks(page: Page, mark: str) -> npt.NDArray[np.bool_]:
-    """Return which blocks are in elements with a mark in their start tag; shape (n_blocks,)."""
+    """Return whether each block is inside an element with a mark in its start tag, (n_blocks,)."""
     tree = page.elements
     inside = np.zeros(len(page.blocks), bool)
     firsts = np.array([block.first for block in page.blocks], np.int64)
@@ -64,16 +65,16 @@ def find_marked_blocks(page: Page, mark: str) -> npt.NDArray[np.bool_]:
 
 
 def is_unspaced(text: str) -> bool:
-    """Return whether a text is mostly in a script written without spaces: such text stays among its
-    own kind."""
+    """Return whether a text is mostly in a script written without spaces. Such texts are only
+    combined with each other."""
     return sum("\u3040" <= character <= "\u9fff" for character in text) > 0.3 * len(text)
 
 
 def is_marked(start_tag: str) -> bool:
-    """Return whether a maker of variants has added the element of this start tag."""
+    """Return whether a maker of variants added the element of this start tag."""
     return " data-made=" in start_tag
 
 
 def leave_unchanged(page: Page) -> Page:
-    """Return the page itself: for a maker of variants that has nothing more to do."""
+    """Return the page itself, for makers of variants that need no further changes."""
     return page

@@ -1,4 +1,4 @@
-"""Reads a checkpoint for the labeler `encoder`: its folder and its configuration."""
+"""Finds and configures a checkpoint for the labeler `encoder`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from dripper_labelers.encoder.settings import EncoderSettings
 from dripper_labelers.folders import require_folder
 
 FILES = [*CONFIG_FILES, "*.safetensors"]
-"""The files to fetch from a checkpoint on the hub; never code."""
+"""The files to download from a checkpoint on the hub. They never include code."""
 PULPIE_SMALL = "feyninc/pulpie-orange-small"
 MAIN_NAMES = ("main", "content", "1", "label_1")
-"""Names of the outcome `main` in a checkpoint's `id2label`. Pulpie's checkpoint has no names; its
-`main` comes second."""
+"""Names for the outcome `main` in a checkpoint's `id2label`. Pulpie's checkpoint has no names, and
+its second outcome is `main`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +30,25 @@ class EncoderCheckpoint:
 
     folder: Path
     version: str
-    """The name and fingerprint, for the column `labeler_version`."""
+    """Name and fingerprint, for the column `labeler_version`."""
     reading: Reading
     context: int
     """The number of tokens in a chunk."""
     outcomes: int
-    """The number of logits at each separator: 2, or 1 if there is only a logit for `main`."""
+    """The number of logits at each separator: 2 for both labels, or 1 for `main` only."""
     main: int
     """The index of the logit for `main`."""
     vocabulary: int | None = None
-    """The number of tokens with a row in the weights; None if the configuration does not state
-    it."""
+    """The number of tokens that the weights cover; None if the configuration does not say."""
     first_place: int = 0
     """The position of a chunk's first token."""
 
     @classmethod
     def find(cls, settings: EncoderSettings) -> "EncoderCheckpoint":
-        """Return the checkpoint that the settings name.
+        """Return the checkpoint that the settings name, downloading it if it is on the hub.
 
-        A checkpoint on the hub is fetched with its weights. Raises SettingsError if no checkpoint
-        is set, MachineError if the folder has no checkpoint that can label blocks.
+        Raises SettingsError if no checkpoint is set, or MachineError if the folder contains no
+        checkpoint that can label blocks.
         """
         if not settings.model:
             raise SettingsError(
@@ -65,7 +64,7 @@ class EncoderCheckpoint:
             raise MachineError(f"{folder} tells {outcomes} classes apart: main and other are two")
         return cls(
             folder,
-            # The hub's cache keeps a snapshot in a folder named after its commit.
+            # The hub's cache stores a snapshot in a folder named after its commit.
             f"{settings.model}@{folder.name[:12]}" if fetched else f"{folder.name}@{fingerprint(folder)}",
             reading,
             _read_context(config, reading.context_tokens),
@@ -76,21 +75,21 @@ class EncoderCheckpoint:
         )
 
     def margins(self, logits: FloatArray) -> FloatArray:
-        """Return the margin of each block, above 0 for main, as an array of shape (n,).
+        """Convert logits to margins, (n,). A margin above 0 means main.
 
         Args:
-            logits: The logits at the blocks' separators, shape (n, outcomes).
+            logits: The logits at the separators of the blocks, (n, outcomes).
         """
         return logits[:, 0] if self.outcomes == 1 else logits[:, self.main] - logits[:, 1 - self.main]
 
     def sequencer(self) -> Sequencer:
-        """Return the sequencer that turns pages into tokens. Raises MachineError like
-        `Sequencer.load`."""
+        """Return the sequencer that converts pages to tokens. Raises MachineError (see
+        `Sequencer.load`)."""
         return Sequencer.load(self.folder, self.reading, self.context, self.vocabulary)
 
 
 def is_fetched(model: str) -> bool:
-    """Return whether `model` names a checkpoint on the hub."""
+    """Return whether `model` is a checkpoint on the hub."""
     return is_hub_name(model) and not local_folder(model).is_dir()
 
 
@@ -101,8 +100,8 @@ def _fetch(model: str) -> Path:
 
 
 def _read_context(config: dict[str, Any], tokens: int) -> int:
-    """Return the number of tokens in a chunk: `tokens`, or the number of the model's positions if
-    it is smaller."""
+    """Return the number of tokens in a chunk: `tokens`, or fewer if the model has fewer
+    positions."""
     reach = config.get("max_position_embeddings")
     if not isinstance(reach, int) or reach < 1:
         return tokens
@@ -110,13 +109,13 @@ def _read_context(config: dict[str, Any], tokens: int) -> int:
 
 
 def _find_first_place(config: dict[str, Any]) -> int:
-    """Return the first position. RoBERTa numbers positions from the padding token's ID plus 1."""
+    """Return the first position. RoBERTa starts at the padding token's ID plus 1."""
     return int(config.get("pad_token_id") or 0) + 1 if "roberta" in str(config.get("model_type")) else 0
 
 
 def _read_names(config: dict[str, Any], folder: Path) -> list[str]:
-    """Return the outcomes' names in lower case, or an empty list if the configuration has no
-    names."""
+    """Return the names of the outcomes in lower case. The list is empty if the configuration has
+    none."""
     id2label = config.get("id2label") or {}
     if not isinstance(id2label, dict) or {str(index) for index in id2label} != {
         str(index) for index in range(len(id2label))

@@ -1,5 +1,5 @@
-"""Registers the labeler `encoder`, which needs its own stage. Importing this module loads neither
-PyTorch nor a tokenizer."""
+"""Registers the labeler `encoder`, which runs in its own stage. Importing this module does not load
+PyTorch or a tokenizer."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,8 @@ def _load(settings: EncoderSettings) -> Labeler:
 
 
 def _count_tokens(settings: EncoderSettings) -> CountTokens | None:
-    """Return a token counter with the model's own tokenizer, or None if this machine lacks the
-    checkpoint."""
+    """Return a function that counts tokens with the model's tokenizer, or None if this machine does
+    not have the checkpoint."""
     if not settings.model or not local_folder(settings.model).is_dir():
         return None
     from dripper_labelers.encoder.checkpoint import EncoderCheckpoint

@@ -1,5 +1,5 @@
-"""Implements the labeler `encoder`: cuts pages into chunks, batches them, runs the model and
-returns labels."""
+"""Implements the labeler `encoder`: splits pages into chunks, batches the chunks, runs the model,
+and converts its output to labels."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -19,20 +19,20 @@ from dripper_labelers.encoder.sequence import Chunk, Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
 
 AHEAD = 256
-"""The number of chunks to tokenise ahead while the model works on earlier chunks."""
+"""The number of chunks to tokenize ahead while the model processes earlier chunks."""
 
 
 class Network(Protocol):
-    """A loaded model in any engine."""
+    """A loaded model, run by any engine."""
 
     precision: str
     batch_tokens: int
-    """The maximum number of tokens in a pass; 0 means one chunk per pass."""
+    """The maximum number of tokens in a forward pass; 0 means one chunk per pass."""
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        """Return the margins of each chunk's blocks, as an array of shape (end - start,) per chunk.
-        A margin is the difference of both logits, above 0 for main. Raises RuntimeError if a pass
-        fails."""
+        """Return the margins of the blocks in each chunk: for each chunk, an array of shape (end -
+        start,). A margin is the difference between the logits of main and other, so it is above 0
+        for main. Raises RuntimeError if a pass fails."""
         ...
 
     def close(self) -> None:
@@ -41,20 +41,20 @@ class Network(Protocol):
 
 
 def read_margins(network: Network, chunks: Iterator[Chunk]) -> Iterator[FloatArray]:
-    """Yield the model's margins for each chunk, as in `Network.margins`. A thread makes chunks
-    ahead, and chunks share passes.
+    """Yield the model's margins for each chunk; see `Network.margins`. A thread prepares chunks in
+    advance, and several chunks share a forward pass.
 
     Raises PageError (labeler_failed) if a pass fails.
     """
     for packed in pack(ahead(chunks, AHEAD), lambda chunk: len(chunk.ids), network.batch_tokens):
         try:
             yield from network.margins(packed)
-        except RuntimeError as error:  # Any failed pass, for instance for lack of memory.
+        except RuntimeError as error:  # Any failed pass, for example because memory ran out.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
 
 
 class EncoderLabeler:
-    """See the module. Not picklable: create it in the process that uses it."""
+    """The labeler `encoder`. Not picklable: create it in the process that uses it."""
 
     name = "encoder"
 
@@ -68,8 +68,8 @@ class EncoderLabeler:
 
     @classmethod
     def load(cls, settings: EncoderSettings) -> "EncoderLabeler":
-        """Return the labeler with its model loaded. Raises SettingsError or MachineError, which say
-        how to fix the problem."""
+        """Load the model and return the labeler. Raises SettingsError or MachineError with a
+        message that explains how to fix the problem."""
         checkpoint = EncoderCheckpoint.find(settings)
         sequencer = checkpoint.sequencer()
         network: Network
@@ -86,10 +86,10 @@ class EncoderLabeler:
         return self.label_simplified([SimplifiedPage.of(page) for page in pages])
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` per page, in order. Chunks from all pages share forward passes.
+        """Return one `Labels` per page, in order. Chunks of different pages share forward passes.
 
-        Raises PageError (labeler_failed) if any page cannot be labelled. To find that page, label
-        the pages in smaller calls.
+        Raises PageError (labeler_failed) if any page cannot be labeled. To find out which, label
+        fewer pages per call.
         """
         chunks: list[list[Chunk]] = []
         margins = list(read_margins(self._network, self._read(pages, chunks)))
@@ -105,7 +105,7 @@ class EncoderLabeler:
         self._network.close()
 
     def _read(self, pages: Sequence[SimplifiedPage], chunks: list[list[Chunk]]) -> Iterator[Chunk]:
-        """Yield the chunks of all pages, and append each page's chunks to `chunks`."""
+        """Yield the chunks of all pages, and append one list of chunks per page to `chunks`."""
         for page in pages:
             chunks.append(self._sequencer.chunks(page, self._overlap))
             yield from chunks[-1]

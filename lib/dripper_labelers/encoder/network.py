@@ -1,4 +1,4 @@
-"""Loads a checkpoint's model in PyTorch, and runs it on batches of chunks."""
+"""Loads a checkpoint in PyTorch and runs it on batches of chunks."""
 
 import logging
 import warnings
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class EncoderNetwork:
-    """A checkpoint's model in PyTorch."""
+    """A model that runs in PyTorch."""
 
     def __init__(
         self, model: Any, checkpoint: EncoderCheckpoint, device: str, precision: str, batch_tokens: int
@@ -35,8 +35,9 @@ class EncoderNetwork:
 
     @classmethod
     def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "EncoderNetwork":
-        """Return the model, ready to run. Raises SettingsError if the device does not support the
-        precision, MachineError if PyTorch or a GPU is missing or the checkpoint cannot be used."""
+        """Load a checkpoint, ready to run. Raises SettingsError if the device does not support the
+        precision. Raises MachineError if PyTorch or a GPU is missing, or the checkpoint cannot be
+        used."""
         with needed("the labeler encoder", "encoder"):
             import torch  # noqa: F401
             import transformers  # noqa: F401
@@ -48,8 +49,8 @@ class EncoderNetwork:
     def prepare(
         cls, model: Any, checkpoint: EncoderCheckpoint, device: str, settings: EncoderSettings
     ) -> "EncoderNetwork":
-        """Return a loaded model, ready to run on a device (`cpu`, `cuda`). Raises SettingsError if
-        the device does not support the precision."""
+        """Prepare a loaded model for a device (`cpu`, `cuda`). Raises SettingsError if the device
+        does not support the precision."""
         limit_children_to_one_thread()
         precision, batch_tokens = settings.precision_on(device), BATCH_TOKENS[device]
         if precision == "int8" and device == "cuda":
@@ -57,7 +58,7 @@ class EncoderNetwork:
         model = model.to(device, _dtype_of(precision)).eval()
         if precision == "int8":
             model = _quantize(model)
-            # Activations are scaled per batch, so pages in a batch would change each other's
+            # Activations are scaled per batch, so pages in the same batch would affect each other's
             # labels.
             batch_tokens = 0
         if batch_tokens and not prepare_model(model, checkpoint.first_place):
@@ -66,9 +67,8 @@ class EncoderNetwork:
         return cls(model, checkpoint, device, precision, batch_tokens)
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        """Return the margins of each chunk's blocks, as an array of shape (end - start,) per chunk.
-        A margin is the difference of both logits, above 0 for main. All chunks share one forward
-        pass, in one row."""
+        """Return the margins of the blocks in each chunk; see `labeler.Network`. All chunks share
+        one forward pass, as a single row."""
         import torch
 
         lengths = [len(chunk.ids) for chunk in chunks]
@@ -77,7 +77,7 @@ class EncoderNetwork:
         separators = np.concatenate(
             [start + np.asarray(chunk.separators, np.int64) for start, chunk in zip(starts, chunks, strict=True)]
         )
-        # A model that cannot read packed chunks gets one chunk at a time, in its usual form.
+        # If chunks cannot be packed, each chunk is passed alone and needs no explicit positions.
         placed = {"position_ids": place_tokens(lengths, self._first_place).to(self.device)} if len(chunks) > 1 else {}
         with torch.inference_mode(), segments(lengths):
             logits = self._model(input_ids=ids.to(self.device), **placed).logits[0]
@@ -90,18 +90,18 @@ class EncoderNetwork:
 
 
 def _dtype_of(precision: str) -> Any:
-    """Return the type of a model's weights before quantisation."""
+    """Return the data type of the weights before quantization."""
     import torch
 
     return torch.bfloat16 if precision == "bfloat16" else torch.float32
 
 
 def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
-    """Return a checkpoint as a transformers model for token classification.
+    """Load a checkpoint as a transformers model for token classification.
 
-    Loads only weights for architectures that transformers knows, and never runs code from a
-    checkpoint. The last layer may have any name. Raises MachineError if the last layer or any
-    weights are missing.
+    Only architectures that transformers knows can be loaded, and code in a checkpoint is never run.
+    The last layer may have any name. Raises MachineError if the last layer or other weights are
+    missing.
     """
     from transformers import AutoConfig, AutoModelForTokenClassification
 
@@ -115,7 +115,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
                 local_files_only=True, ignore_mismatched_sizes=True,
             )  # fmt: skip
-    except Exception as error:  # From several packages, without a common class, for instance for damaged files.
+    except Exception as error:  # errors of several packages, for example for damaged files
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise MachineError(f"{folder} cannot be loaded to label tokens: {reason}") from error
     missing = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
@@ -130,11 +130,11 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
 
 
 EUROBERT_THETA = 250_000.0
-"""The base for EuroBERT's rotary positions in its authors' code, which Pulpie's code uses, too."""
+"""The base of EuroBERT's rotary positions in the code of its authors and of Pulpie."""
 
 
 def _rotation(folder: Path) -> dict[str, object]:
-    """Return the authors' default rotation if a EuroBERT checkpoint states no rotation.
+    """Return the authors' default rotation for a EuroBERT checkpoint that does not specify one.
     transformers has a different default, 10,000, and would misread every position without a
     warning."""
     config = read_config(folder)
@@ -145,7 +145,7 @@ def _rotation(folder: Path) -> dict[str, object]:
 
 
 def _find_last_layer(model: Any, outcomes: int) -> str:
-    """Return the name of the linear layer that outputs the logits."""
+    """Return the name of the linear layer that produces the logits."""
     import torch
 
     layers: list[str] = [name for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)]
@@ -155,8 +155,8 @@ def _find_last_layer(model: Any, outcomes: int) -> str:
 
 
 def _take_head(model: Any, name: str, folder: Path, unused: set[str]) -> set[str]:
-    """Fill the last layer from the only unused matrix with its shape, and return the names of the
-    filled weights. Return an empty set if there is no such matrix, or more than one."""
+    """Fill the last layer from the only unused matrix of the same shape. Return the names of the
+    filled weights, or an empty set if there is not exactly one such matrix."""
     import torch
     from safetensors import safe_open
 
@@ -180,15 +180,15 @@ def _quantize(model: Any) -> Any:
     import torch
 
     with warnings.catch_warnings():
-        # PyTorch is moving quantization to a separate package, which does not support CPUs yet.
+        # PyTorch is moving quantization to a separate package that does not support CPUs yet.
         warnings.simplefilter("ignore")
         return torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
 
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Silence transformers' progress bar and its table of missing weights, because missing weights
-    raise an error if they matter."""
+    """Silence the progress bar of transformers and its table of missing weights. If missing weights
+    matter, an error is raised."""
     from transformers.utils import logging as typed
 
     logging: Any = typed  # Only partly typed.

@@ -1,8 +1,8 @@
-"""Lets a transformers model read several chunks in one row of tokens without padding. Each token
-attends only to its own chunk, and its position is relative to that chunk.
+"""Packs several chunks into one row of a transformers model, without padding. Each token attends
+only to its own chunk, and its position is counted within the chunk.
 
-In a layer, only the attention sees more than one token, so only the attention works chunk by chunk;
-everything else runs over the whole row. Sliding windows, which ModernBERT has in most layers, end
+Attention is the only operation that combines tokens, so only attention runs chunk by chunk. All
+other operations run over the whole row. Sliding windows, which most layers of ModernBERT use, end
 at chunk boundaries.
 """
 
@@ -13,19 +13,19 @@ from contextvars import ContextVar
 from typing import Any
 
 ATTENTION = "dripper_segments"
-"""The name under which this module's attention is registered in transformers."""
+"""The name of this module's attention function in transformers."""
 _CLOSE = {"float32": 1e-3}
-"""The maximum allowed difference between the logits of packed and of separate chunks, as a share of
-the spread of the latter."""
+"""The maximum difference between the logits of packed and of separate chunks, as a fraction of the
+range of the latter."""
 _CLOSE_ELSE = 0.1
-"""The maximum in shorter number formats."""
+"""The maximum difference for other data types."""
 
 _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
 
 
 @contextmanager
 def segments(lengths: Sequence[int]) -> Iterator[None]:
-    """Set the chunk lengths, in tokens, for the row that the model reads within this context."""
+    """Set the chunk lengths, in tokens, of the row that the model reads inside this context."""
     token = _lengths.set(lengths)
     try:
         yield
@@ -34,19 +34,20 @@ def segments(lengths: Sequence[int]) -> Iterator[None]:
 
 
 def place_tokens(lengths: Sequence[int], first: int) -> Any:
-    """Return the position of each token in its own chunk, as an array of shape (1, tokens). A
-    chunk's first token has the position `first`."""
+    """Return the position of each token within its chunk, (1, tokens). Each chunk starts at
+    position `first`."""
     import torch
 
     return torch.cat([torch.arange(first, first + length) for length in lengths])[None]
 
 
 def prepare_model(model: Any, first: int) -> bool:
-    """Let a model read packed chunks. If its architecture cannot, return False and leave the model
-    unchanged. As a test, the logits of two packed chunks must match the logits of each chunk alone.
+    """Enable a model to read packed chunks. Return False, and leave the model unchanged, if its
+    architecture does not support this. As a test, the logits of two packed chunks are compared with
+    the logits of separate chunks.
 
     Args:
-        model: The model, in the precision and on the device in which it will run.
+        model: The model, with its final precision and device.
         first: The position of a chunk's first token.
     """
     import torch
@@ -86,8 +87,8 @@ def _attend(
     sliding_window: int | None = None,
     **options: Any,
 ) -> tuple[Any, None]:
-    """Attend within chunks; an attention function for transformers. `query`, `key` and `value` have
-    the shape (1, heads, tokens, size), and the result has (1, tokens, heads, size)."""
+    """Attend within chunks (an attention function for transformers). `query`, `key` and `value`
+    have the shape (1, heads, tokens, size). The result has the shape (1, tokens, heads, size)."""
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
@@ -101,7 +102,8 @@ def _attend(
 
 
 def _make_band(query: Any, window: int | None) -> Any:
-    """Return a mask of the token pairs in a chunk that see each other, or None for all pairs."""
+    """Return a mask of the token pairs in a chunk that attend to each other. None means all
+    pairs."""
     import torch
 
     length = query.shape[2]

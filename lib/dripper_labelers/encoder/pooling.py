@@ -1,7 +1,7 @@
 """Runs a model in vLLM's pooling runner, which reads chunks of any length without padding.
 
-Only for architectures that vLLM supports for token classification. In PyTorch, the same weights
-give the same logits up to rounding.
+Works only for architectures for which vLLM supports token classification. The logits are the same
+as in PyTorch, up to rounding.
 """
 
 import logging
@@ -23,19 +23,19 @@ from dripper_labelers.encoder.settings import BATCH_TOKENS, EncoderSettings
 log = logging.getLogger(__name__)
 
 ARCHITECTURES = tuple(f"{name}ForTokenClassification" for name in ("Bert", "Roberta", "XLMRoberta", "ModernBert"))
-"""The architectures that vLLM implements itself. It takes other architectures from transformers,
-and then fails, or reads only forwards."""
+"""The architectures that vLLM implements itself. Others, which vLLM loads through transformers,
+fail or are read only in the forward direction."""
 ELSE = "labels.encoder.engine=transformers runs every architecture that transformers has"
 _TASK = "token_classify"
 _AT_ONCE = 1 << 24
-"""The maximum number of tokens that vLLM gets at a time: all chunks of a call. vLLM divides them
-into passes itself."""
+"""The maximum number of tokens given to vLLM at once, large enough for all chunks of a call. vLLM
+divides them into passes."""
 _NO_CACHE_GIB = 1
-"""The minimum that vLLM accepts on a CPU. A bidirectional model needs no cache."""
+"""The minimum cache size that vLLM accepts on a CPU. A bidirectional model needs no cache."""
 
 
 class PoolingNetwork:
-    """A checkpoint's model in vLLM."""
+    """A model that runs in vLLM."""
 
     batch_tokens = _AT_ONCE
 
@@ -47,8 +47,8 @@ class PoolingNetwork:
 
     @classmethod
     def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "PoolingNetwork":
-        """Return the model, ready to run. Raises MachineError if vLLM is missing, runs on a
-        different device than the settings say, or cannot serve the checkpoint."""
+        """Load a checkpoint, ready to run. Raises MachineError if vLLM is missing, runs on another
+        device than the settings require, or does not support the checkpoint."""
         architectures = read_config(checkpoint.folder).get("architectures") or ["no architecture"]
         if architectures[0] not in ARCHITECTURES:
             raise MachineError(
@@ -63,7 +63,7 @@ class PoolingNetwork:
                 f"labels.encoder.device={settings.device}: the vLLM that is installed here runs on {device}"
             )
         precision, tokens = settings.precision_on(device), BATCH_TOKENS[device]
-        # On a CPU each pass has one chunk, as in PyTorch.
+        # On a CPU, each pass has one chunk, as in PyTorch.
         options: dict[str, Any] = {} if tokens else {"max_num_seqs": 1}
         try:
             engine = vllm.LLM(
@@ -79,10 +79,9 @@ class PoolingNetwork:
         return cls(engine, checkpoint, precision)
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        """Return the margins of each chunk's blocks, as an array of shape (end - start,) per chunk.
-        A margin is the difference of both logits, above 0 for main.
+        """Return the margins of the blocks in each chunk; see `labeler.Network`.
 
-        Raises RuntimeError if vLLM fails on a chunk, LabelerStoppedError if the engine has to be
+        Raises RuntimeError if vLLM fails on a chunk, or LabelerStoppedError if the engine must be
         restarted.
         """
         prompts = [{"prompt_token_ids": [int(token) for token in chunk.ids]} for chunk in chunks]

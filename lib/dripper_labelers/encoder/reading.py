@@ -1,5 +1,5 @@
-"""Declares how a checkpoint reads a page: as stated in `dripper_encoder.json` beside its weights,
-or like Pulpie's checkpoints."""
+"""Defines how a checkpoint reads a page. The file `dripper_encoder.json` beside the weights
+specifies this; without the file, a checkpoint reads pages like Pulpie's."""
 
 import json
 from dataclasses import asdict, fields
@@ -14,18 +14,18 @@ from dripper.errors import MachineError
 FILE = "dripper_encoder.json"
 PULPIE_SEPARATOR = "<|sep|>"
 PULPIE_PROFILE = "mineru-1.1"
-"""The profile of Pulpie's pages, which are simplified like MinerU-HTML's."""
+"""The profile of the pages that Pulpie reads. They are simplified as in MinerU-HTML."""
 
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class Reading:
-    """The input form that a model was trained on. The defaults come from Pulpie's published
+    """The form of input that a model was trained on. The defaults come from Pulpie's published
     code."""
 
     form: Literal["html", "outline"] = "html"
-    """html: a block's simplified HTML, unchanged; outline: see `outline`."""
+    """html: a block's simplified HTML, unchanged. outline: see `outline`."""
     block_tokens: Annotated[int, Field(ge=0)] = 0
-    """The maximum number of tokens read from a block; 0 means all."""
+    """The maximum number of tokens per block; 0 means no limit."""
     context_tokens: Annotated[int, Field(ge=1)] = 8192
     overlap_blocks: Annotated[int, Field(ge=0)] = 0
     threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
@@ -33,9 +33,8 @@ class Reading:
 
     @classmethod
     def load(cls, folder: Path) -> "Reading":
-        """Return the reading declared in a checkpoint's folder, or Pulpie's reading if the folder
-        has no such file. Raises MachineError if the file cannot be read, or has an unknown field or
-        value."""
+        """Read the file in a checkpoint's folder. Without the file, return Pulpie's values. Raises
+        MachineError if the file is unreadable, or has an unknown field or invalid value."""
         path = folder / FILE
         if not path.exists():
             return cls()
@@ -54,5 +53,5 @@ class Reading:
         raise MachineError(f"{path} cannot be used ({wrong}); it may hold: {allowed}")
 
     def save(self, folder: Path) -> None:
-        """Write the file."""
+        """Write the file to a checkpoint's folder."""
         (folder / FILE).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")

@@ -1,6 +1,5 @@
-"""Turns a simplified page into the encoder's input: `[BOS] block <|sep|> block <|sep|> … [EOS]`, in
-chunks of whole blocks. Needs transformers for the tokenizer, but not PyTorch.
-"""
+"""Converts simplified pages to the encoder's input: chunks of whole blocks, in the form `[BOS]
+block <|sep|> block <|sep|> … [EOS]`. The tokenizer requires transformers, but not PyTorch."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from dripper.labels.words import words_of
 from dripper_labelers.encoder.reading import Reading
 
 WORD_STEPS, LINK_STEPS, PLACES = 8, 4, 10
-# Enough text for 24 wordpieces; tokenizing more would be wasted work.
+# Enough text for 24 wordpieces. Tokenizing more would be wasted work.
 FIRST_CHARACTERS, LAST_CHARACTERS = 160, 60
 HEAD_TAGS, HEAD_NAMES = 3, 3
 
@@ -30,12 +29,12 @@ _NAME = re.compile(r"[a-z]{2,}", re.IGNORECASE)
 
 
 class Outline(NamedTuple):
-    """The parts of a block that a model reads."""
+    """The parts of a block that the model reads in outline form."""
 
     marker: str
-    """One of `MARKERS`, for the number of words and the share of link text."""
+    """One of `MARKERS`. It represents the number of words and the fraction of link text."""
     head: str
-    """The names of the block's first tags, and words from its own tag's class and id."""
+    """The block's first tag names, and words from the class and id of its own tag."""
     text: str
 
 
@@ -66,7 +65,7 @@ def outline(markup: str) -> Outline:
 
 
 def shorten(text: str) -> str:
-    """Return a short text unchanged, and the beginning and end of a long text."""
+    """Shorten a long text to its beginning and end. A short text is returned unchanged."""
     if len(text) <= FIRST_CHARACTERS + LAST_CHARACTERS:
         return text
     return f"{text[:FIRST_CHARACTERS]} {text[-LAST_CHARACTERS:]}"
@@ -81,15 +80,15 @@ def name_words_marker(words: int, links: int) -> str:
     """Return a block's marker.
 
     Args:
-        words: The word count's step: 0 for 0, 1 for 1, 2 for 2 to 3, 3 for 4 to 7, and so on.
-        links: The share of link text: 0 for none, 1 for some, 2 for at least half, 3 for at least
+        words: The level of the word count: 0 for 0, 1 for 1, 2 for 2 to 3, 3 for 4 to 7, and so on.
+        links: The level of link text: 0 for none, 1 for some, 2 for at least half, 3 for at least
             95 %.
     """
     return f"<|words {words} links {links}|>"
 
 
 def name_place_marker(place: int) -> str:
-    """Return the marker that begins a chunk. `place` is the tenth of the page in which the chunk
+    """Return the first marker of a chunk. `place` is the tenth of the page in which the chunk
     begins, 0 to 9."""
     return f"<|place {place}|>"
 
@@ -98,33 +97,34 @@ MARKERS = (
     *(name_words_marker(words, links) for words in range(WORD_STEPS) for links in range(LINK_STEPS)),
     *(name_place_marker(place) for place in range(PLACES)),
 )
-"""All markers. A tokenizer for outlines has one token for each."""
+"""All markers. A tokenizer for outlines has one token for each of them."""
 
-# The share of a block's tokens that come from the end of its text if the text is cut.
+# The fraction of tokens taken from the end of a block's text if the text is too long.
 END_SHARE = 0.25
 LEAST_OUTLINE = 2
-"""The minimum number of tokens in an outline: its marker and one text token."""
+"""The minimum number of tokens in an outline: its marker and one token of text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A page's blocks from `start` to `end` (0-based, `end` exclusive), as tokens."""
+    """The tokens of the blocks from `start` up to, but not including, `end`."""
 
     start: int
     end: int
     ids: Sequence[int]
     separators: Sequence[int]
-    """The index in `ids` of each block's separator, at which the block's label is read, (end -
-    start,)."""
+    """(end - start,), the index in `ids` of each block's separator. The block's label is read
+    there."""
 
 
 class Sequencer:
-    """The part of the labeler `encoder` that does not need its weights."""
+    """Tokenizes pages and splits them into chunks. This part of the labeler `encoder` needs no
+    weights."""
 
     def __init__(self, tokenizer: Any, reading: Reading, context: int) -> None:
-        """`tokenizer` comes from transformers, and `context` is the number of tokens in a chunk.
-        Raises MachineError if the tokenizer lacks the separator or a marker, or if outlines have
-        too few tokens."""
+        """`tokenizer` is a tokenizer of transformers, and `context` the number of tokens in a
+        chunk. Raises MachineError if the tokenizer lacks the separator or a marker, or if outlines
+        have too few tokens. Raises SettingsError if `context` is too small for a block."""
         self.reading = reading
         self.context = context
         self._tokenizer = tokenizer
@@ -151,26 +151,26 @@ class Sequencer:
 
     @classmethod
     def load(cls, folder: Path, reading: Reading, context: int, vocabulary: int | None = None) -> "Sequencer":
-        """Return a checkpoint's sequencer.
+        """Load the sequencer of a checkpoint.
 
-        If the tokenizer lacks the separator and the weights have a row for it, the separator is
+        If the tokenizer lacks the separator but the weights have a row for it, the separator is
         added as the next token, as in Pulpie's code.
 
         Args:
             vocabulary: The number of rows in the weights.
 
         Raises:
-            MachineError: The folder has no readable tokenizer, or the tokenizer lacks a necessary
+            MachineError: The folder has no readable tokenizer, or the tokenizer lacks a required
                 token.
         """
         with needed("the labeler encoder", "encoder"):
             from transformers import AutoTokenizer
-        # For a folder without a tokenizer, transformers returns an empty one without a warning.
+        # transformers silently returns an empty tokenizer for a folder without one.
         if not any(file for pattern in VOCABULARIES for file in folder.glob(pattern)):
             raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except Exception as error:  # From several packages; also for wrong types in config.json.
+        except Exception as error:  # errors of several packages, also for wrong config types
             raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
         # A token without a trained row would make every label random.
         if reading.separator not in tokenizer.get_vocab() and len(tokenizer) < (vocabulary or 0):
@@ -179,7 +179,7 @@ class Sequencer:
 
     def count_tokens(self, simplified_html: str) -> int:
         """Return the number of tokens that the model reads from a page, including separators. For
-        outlines, this is an upper limit."""
+        outlines, this is an upper bound."""
         n_blocks = simplified_html.count(' _item_id="')
         if self.reading.form == "outline":
             return n_blocks * self.reading.block_tokens
@@ -187,26 +187,26 @@ class Sequencer:
 
     def block_ids(self, page: SimplifiedPage) -> list[list[int]]:
         """Return the tokens of each block, without separators. Raises PageError (labeler_failed) if
-        the HTML does not have the blocks that the page lists."""
+        the HTML does not contain the blocks that the page lists."""
         if not page.n_blocks:
             return []
         texts = split_blocks(page)
         if self.reading.form == "outline":
             return self._encode_outlines([outline(block) for block in texts.blocks])
-        # As in Pulpie's published code, the last block extends to the end of the page.
+        # The last block extends to the end of the page, as in Pulpie's published code.
         blocks = [*texts.blocks[:-1], texts.blocks[-1] + texts.tail]
         most = self.reading.block_tokens or None
         return [ids[:most] for ids in self._encode([block.strip() for block in blocks])]
 
     def chunks(self, page: SimplifiedPage, overlap: int) -> list[Chunk]:
-        """Return chunks that cover a page, or an empty list for a page without blocks. Raises the
-        same errors as `block_ids`."""
+        """Return chunks that cover a page. A page without blocks has no chunks. Raises the same
+        errors as `block_ids`."""
         blocks = self.block_ids(page)
         spans = cut([len(ids) + 1 for ids in blocks], self.room, overlap)
         return [self.chunk(blocks, start, end) for start, end in spans]
 
     def chunk(self, blocks: Sequence[Sequence[int]], start: int, end: int) -> Chunk:
-        """Return one chunk of a page's blocks. A block that is too long on its own is cut."""
+        """Return one chunk of a page's blocks. A block that exceeds a chunk is truncated."""
         cut_blocks = [list(ids[: self.room - 1]) for ids in blocks[start:end]]
         ids = self._frame(cut_blocks, start, len(blocks))
         begin = len(ids) - sum(len(block) + 1 for block in cut_blocks) - (self._end is not None)
@@ -235,15 +235,15 @@ class Sequencer:
         return sequences
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text. Special tokens in the texts are broken up, because a page
-        could otherwise write its own separators."""
+        """Return the tokens of each text. Special tokens in the texts are broken up. Otherwise, a
+        page could insert its own separators."""
         safe = [break_up(self._special, text) for text in texts]
         ids: list[list[int]] = self._tokenizer(safe, add_special_tokens=False, verbose=False)["input_ids"]
         return ids
 
 
 def break_up(special: re.Pattern[str], text: str) -> str:
-    """Return a text with a space after the first character of each special token.
+    """Insert a space after the first character of each special token.
 
     >>> break_up(re.compile("<s>|</s>"), "a </s> b")
     'a < /s> b'
@@ -256,10 +256,10 @@ def cut(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int, in
     possible.
 
     Args:
-        sizes: The number of tokens in each block, with its separator.
-        room: The maximum number of tokens in a chunk. A block that is longer forms its own chunk.
-        overlap: The maximum number of blocks that a chunk repeats from the previous chunk. It
-            repeats fewer if the next block would not fit otherwise.
+        sizes: The number of tokens in each block, including its separator.
+        room: The maximum number of tokens in a chunk. A longer block forms its own chunk.
+        overlap: The maximum number of blocks to repeat from the previous chunk. Fewer are repeated
+            if the next block would not fit otherwise.
 
     >>> list(cut([4, 4, 4, 4], 8, 0)), list(cut([4, 4, 4, 4], 12, 1)), list(cut([4, 90, 4], 8, 1))
     ([(0, 2), (2, 4)], [(0, 3), (2, 4)], [(0, 1), (1, 2), (2, 3)])

@@ -1,5 +1,6 @@
-"""Reads a checkpoint for the labeler `neuscraper`: the first layer of a language model with its
-tokenizer, the transformer over nodes, and their shape in `neuscraper.json`."""
+"""Reads a checkpoint for the labeler `neuscraper`. A checkpoint consists of the first layer of a
+language model, its tokenizer, the transformer over nodes, and `neuscraper.json`, which defines
+their shape."""
 
 import json
 from dataclasses import asdict, dataclass, fields
@@ -29,24 +30,24 @@ class Shape:
     inner: int = 1024
     context_nodes: int = 384
     node_tokens: int = 10
-    """The number of tokens in a node, including the language model's begin and end tokens."""
+    """The number of tokens per node, including the begin and end tokens of the language model."""
     pooling: str = "mean"
-    """The source of a node's vector: `first`, the vector of its first token, as in the paper, or
-    `mean`, the mean over all its tokens."""
+    """The source of a node's vector. `first`: the vector of the first token, as in the paper.
+    `mean`: the mean over all tokens."""
     reads: str = "simplified"
-    """`page`: all texts on the page, as in the paper. `simplified`: the texts in the simplified
-    HTML, which has only the first and last item of each list, and is the only form available in
-    staged runs."""
+    """The texts that are read. `page`: all texts on the page, as in the paper. `simplified`: the
+    texts in the simplified HTML, which has only the first and last item of each list. Staged runs
+    support only `simplified`."""
     positions: str = "single"
     """`pairs`: two consecutive nodes share a position, as in the published code."""
     outputs: int = 1
-    """The number of outputs. 1: whether a node is main. 6: also each of `nodes.ANNOTATIONS`, as in
-    the paper."""
+    """The number of outputs per node. 1: whether the node is main. 6: also each of
+    `nodes.ANNOTATIONS`, as in the paper."""
     threshold: float = 0.5
 
     @classmethod
     def load(cls, folder: Path) -> "Shape":
-        """Return a checkpoint's shape. Raises MachineError."""
+        """Read the shape of a checkpoint. Raises MachineError if the file is missing or invalid."""
         path = folder / FILE
         try:
             shape = cls(**json.loads(path.read_text(encoding="utf-8")))
@@ -61,7 +62,7 @@ class Shape:
         return shape
 
     def check_stages(self) -> None:
-        """Raise MachineError if the checkpoint cannot label in stages."""
+        """Raise MachineError if the checkpoint does not support staged runs."""
         if self.reads == "page":
             raise MachineError(
                 "this checkpoint of the labeler neuscraper reads whole pages, and a run in stages has only their "
@@ -69,13 +70,13 @@ class Shape:
             )
 
     def save(self, folder: Path) -> None:
-        """Write the file."""
+        """Write `neuscraper.json`."""
         (folder / FILE).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
 
 def find_folder(model: str) -> Path:
-    """Return the folder that the settings name. Raises SettingsError if no folder is set,
-    MachineError if the folder does not exist."""
+    """Return the checkpoint's folder. Raises SettingsError if none is set, or MachineError if the
+    folder does not exist."""
     if not model:
         raise SettingsError(
             "the labeler neuscraper needs a model: set labels.neuscraper.model to a folder that "
@@ -85,12 +86,13 @@ def find_folder(model: str) -> Path:
 
 
 def hash_weights(folder: Path) -> str:
-    """Return a checkpoint's name and fingerprint, for the column `labeler_version`."""
+    """Return name and fingerprint of a checkpoint, for the column `labeler_version`."""
     return f"{folder.name}@{fingerprint(folder)}"
 
 
 def load_tokenizer(folder: Path) -> Any:
-    """Return the tokenizer in a checkpoint's folder. Raises MachineError."""
+    """Load the tokenizer of a checkpoint. Raises MachineError if it is missing or has no padding
+    token."""
     from transformers import AutoTokenizer
 
     try:

@@ -1,4 +1,4 @@
-"""Implements the labeler `neuscraper`: turns nodes into vectors, runs the transformer over them,
+"""Implements the labeler `neuscraper`: converts nodes to vectors, runs the transformer over them,
 and labels blocks."""
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from dripper_labelers.neuscraper.nodes import Node, find_nodes, find_nodes_of_pa
 from dripper_labelers.torch_batches import split_into_batches
 
 GPU_BATCH_NODES = 98_304
-"""The maximum number of nodes, including padding, in a forward pass: the paper's 256 chunks. On a
-CPU each pass has one chunk."""
+"""The maximum number of nodes, including padding, in a forward pass on a GPU: the paper's 256
+chunks. On a CPU, each pass has one chunk."""
 
 
 class NeuScraperLabeler:
-    """See the module. Not picklable: create it in the process that uses it."""
+    """The labeler `neuscraper`. Not picklable: create it in the process that uses it."""
 
     name = "neuscraper"
 
@@ -36,8 +36,8 @@ class NeuScraperLabeler:
 
     @classmethod
     def load(cls, settings: NeuScraperSettings) -> "NeuScraperLabeler":
-        """Return the labeler with its model loaded. Raises SettingsError or MachineError, which say
-        how to fix the problem."""
+        """Load the model and return the labeler. Raises SettingsError or MachineError with a
+        message that explains how to fix the problem."""
         folder = find_folder(settings.model)
         shape = Shape.load(folder)
         with needed("the labeler neuscraper", "encoder"):
@@ -48,8 +48,8 @@ class NeuScraperLabeler:
         return cls(model, load_tokenizer(folder), shape, hash_weights(folder))
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` per page, in order. Chunks from all pages share forward passes.
-        Raises PageError (labeler_failed) if any page cannot be labelled."""
+        """Return one `Labels` per page, in order. Chunks of different pages share forward passes.
+        Raises PageError (labeler_failed) if any page cannot be labeled."""
         nodes = [find_nodes_of_page(page, self._shape.reads) for page in pages]
         return self._label_nodes([len(page.blocks) for page in pages], nodes)
 
@@ -74,7 +74,7 @@ class NeuScraperLabeler:
                 values_of_batch = compute_logits(
                     self._model, self._tokenizer, self._shape, [chunks[index] for index in batch]
                 )
-            except RuntimeError as error:  # PyTorch's error for any failed pass, for instance for lack of memory.
+            except RuntimeError as error:  # any failed pass, for example if memory runs out
                 raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
             for index, values in zip(batch, values_of_batch, strict=True):
                 logits[index] = values
@@ -91,19 +91,19 @@ class NeuScraperLabeler:
 
 
 def cut_chunks(nodes: Sequence[Node], shape: Shape) -> list[Sequence[Node]]:
-    """Return a page's nodes in chunks of the maximum length that the network reads."""
+    """Split a page's nodes into chunks of the network's maximum length."""
     return [nodes[start : start + shape.context_nodes] for start in range(0, len(nodes), shape.context_nodes)]
 
 
 def compute_page_logits(model: Any, tokenizer: Any, shape: Shape, nodes: Sequence[Node]) -> FloatArray:
-    """Return the logit for main of each node of a page, as an array of shape (n_nodes,). Each chunk
-    has its own forward pass, as in the labeler on a CPU."""
+    """Return the logit for main of each node of a page, (n_nodes,). Each chunk has its own forward
+    pass, as on a CPU."""
     logits = (compute_logits(model, tokenizer, shape, [chunk])[0] for chunk in cut_chunks(nodes, shape))
     return np.concatenate([np.zeros(0), *logits])
 
 
 def compute_logits(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
-    """Return the logit for main of each node, in one array per chunk, from one forward pass."""
+    """Return the logit for main of each node, one array per chunk, from a single forward pass."""
     import torch
 
     device = next(model.parameters()).device
@@ -125,16 +125,16 @@ class Tokens(NamedTuple):
 
 
 def tokenize_nodes(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
-    """Return the tokens of each node, all padded to `length`, so that they do not depend on the
-    batch."""
+    """Tokenize the texts of nodes. All are padded to `length`, so that the result does not depend
+    on the batch."""
     encoded = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
     return Tokens(encoded["input_ids"].astype(np.int64), encoded["attention_mask"].astype(np.int64))
 
 
 def average_over_blocks(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
-    """Return each block's probability of being main: the mean over its texts, weighted by length. A
-    block without text (an image) gets the lower probability of the nearest blocks with text on each
-    side.
+    """Return the probability that each block is main: the mean over the texts in the block,
+    weighted by length. A block without text (an image) gets the lower probability of the nearest
+    blocks with text before and after it. If one of them is missing, it gets 0.
 
     >>> nodes = [Node(0, "a", 1), Node(2, "b", 1), Node(2, "c", 3)]
     >>> average_over_blocks(3, nodes, np.array([30, 0, 30])).round(3)

@@ -1,4 +1,4 @@
-"""Defines the networks in PyTorch. Importing this module imports PyTorch."""
+"""Defines the networks. Importing this module imports PyTorch."""
 
 import math
 from pathlib import Path
@@ -16,7 +16,7 @@ _models: Any = AutoModel  # Not typed.
 
 
 class NodeEncoder(nn.Module):  # type: ignore[misc]
-    """Equation 1: turns the tokens of nodes into vectors, with the first layer of a language
+    """Equation 1: converts the tokens of nodes to vectors, using the first layer of a language
     model."""
 
     def __init__(self, first_layer: Any, pooling: str) -> None:
@@ -25,7 +25,7 @@ class NodeEncoder(nn.Module):  # type: ignore[misc]
         self.first_layer, self.pooling = first_layer, pooling
 
     def forward(self, ids: Any, inside: Any) -> Any:
-        """Return the nodes' vectors, (n_nodes, hidden).
+        """Return the vectors of nodes, (n_nodes, hidden).
 
         Args:
             ids: The token IDs, (n_nodes, n_tokens).
@@ -39,14 +39,13 @@ class NodeEncoder(nn.Module):  # type: ignore[misc]
 
 
 class NodeClassifier(nn.Module):  # type: ignore[misc]
-    """Equations 2 and 3: turns the vectors of a chunk's nodes into logits. The first logit is for
+    """Equations 2 and 3: converts the vectors of a chunk's nodes to logits. The first logit is for
     main."""
 
     def __init__(self, hidden: int, shape: Shape) -> None:
         super().__init__()
         self.project = nn.Linear(hidden, shape.width)
-        # Without dropout, because in attention it makes a training step several times as slow on a
-        # CPU.
+        # No dropout: in attention, dropout makes training steps several times slower on a CPU.
         layer = nn.TransformerEncoderLayer(
             shape.width, shape.heads, shape.inner, 0.0, "gelu", batch_first=True, layer_norm_eps=1e-12
         )
@@ -61,7 +60,7 @@ class NodeClassifier(nn.Module):  # type: ignore[misc]
         """Return logits, (n_chunks, n_nodes, n_outputs).
 
         Args:
-            vectors: The nodes' vectors, (n_chunks, n_nodes, hidden).
+            vectors: The vectors of nodes, (n_chunks, n_nodes, hidden).
             beyond: The padding mask, (n_chunks, n_nodes), true for padding.
         """
         nodes = self.project(vectors) + self.places[: vectors.shape[1]]
@@ -69,7 +68,7 @@ class NodeClassifier(nn.Module):  # type: ignore[misc]
 
 
 def compute_sinusoids(length: int, width: int) -> Any:
-    """Return the fixed position vectors (Vaswani et al. 2017), (length, width)."""
+    """Return fixed sinusoidal position vectors (Vaswani et al. 2017), (length, width)."""
     places = torch.arange(length).unsqueeze(1)
     rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
     table = torch.zeros(length, width)
@@ -78,7 +77,7 @@ def compute_sinusoids(length: int, width: int) -> Any:
 
 
 class NeuScraper(nn.Module):  # type: ignore[misc]
-    """Both networks."""
+    """Combines the node encoder and the classifier."""
 
     def __init__(self, nodes: NodeEncoder, shape: Shape) -> None:
         super().__init__()
@@ -87,15 +86,15 @@ class NeuScraper(nn.Module):  # type: ignore[misc]
 
 
 def load_model(folder: Path, shape: Shape) -> NeuScraper:
-    """Return a checkpoint's networks. Raises MachineError if the folder is not a checkpoint for
-    these networks."""
+    """Load the networks of a checkpoint. Raises MachineError if the folder contains no such
+    checkpoint."""
     from safetensors.torch import load_file
 
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         model = NeuScraper(NodeEncoder(_models.from_config(config, **_no_pooler(config)), shape.pooling), shape)
         model.load_state_dict(load_file(folder / WEIGHTS))
-    except Exception as error:  # From several packages, for instance for damaged weights or configs.
+    except Exception as error:  # errors of several packages, for example for damaged weights
         raise MachineError(
             f"{folder} is not a checkpoint of the labeler neuscraper: {str(error).splitlines()[0]}"
         ) from None
@@ -104,9 +103,9 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
 
 
 def load_base(folder: Path, shape: Shape) -> NeuScraper:
-    """Return networks with the first layer of a pretrained model as node encoder, and all other
-    weights random. Raises MachineError if the folder has no model with `encoder.layer`, such as
-    BERT and XLM-RoBERTa."""
+    """Create networks for training. The node encoder is the first layer of a pretrained model, and
+    all other weights are random. Raises MachineError if the model has no `encoder.layer`, as BERT
+    and XLM-RoBERTa do."""
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         base = _models.from_pretrained(folder, config=config, local_files_only=True, **_no_pooler(config))
@@ -130,6 +129,5 @@ def save_model(model: NeuScraper, shape: Shape, tokenizer: Any, folder: Path) ->
 
 
 def _no_pooler(config: Any) -> dict[str, bool]:
-    """Return the option that omits the pooling layer over the first token, for models that have
-    one."""
+    """Return the option that disables the pooling layer, for models that have one."""
     return {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "xlm-roberta") else {}

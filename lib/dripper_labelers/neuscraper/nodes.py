@@ -1,5 +1,5 @@
-"""Finds a page's nodes (paper 3.1): texts, and the lists and tables around them, in document
-order."""
+"""Finds the nodes of a page (paper 3.1) in document order: texts, and the lists and tables that
+contain them."""
 
 import re
 from collections import Counter
@@ -13,11 +13,11 @@ from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import split_blocks
 
 CONTAINERS = frozenset({"table", "ol", "ul", "dl"})
-# Only a node's first few tokens are read, and tokenizing text to discard it is slow.
+# The model reads only the first few tokens of a node, and tokenizing text to discard it is slow.
 READ_CHARACTERS = 120
 
 ANNOTATIONS = ("heading", "title", "paragraph", "table", "list")
-"""Node annotations besides main (paper 3.2, after ClueWeb22). The title is also a heading."""
+"""Node annotations other than main (paper 3.2, after ClueWeb22). A title is also a heading."""
 _ANNOTATED_BY = {
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
     **dict.fromkeys(("ol", "ul", "dl"), "list"),
@@ -28,22 +28,22 @@ _TAG = re.compile(r"""<(/?)([a-zA-Z][^\s>/]*)(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
 
 class Node(NamedTuple):
-    """One node."""
+    """A text, a list or a table."""
 
     block: int
-    """The number of the node's block in the page, counted from 0."""
+    """The index of the node's block in the page, from 0."""
     text: str
     """The beginning of the node's text, with white space collapsed."""
     size: int
-    """The number of characters that count for the node's block. It is 0 for lists and tables,
-    because their texts are separate nodes."""
+    """The node's weight in its block, in characters. Lists and tables have 0, because their texts
+    are separate nodes."""
     inside: frozenset[str] = frozenset()
-    """The node's `ANNOTATIONS`, from its own element and the elements around it; never `title`."""
+    """The node's `ANNOTATIONS`, from its own element and its ancestors; never `title`."""
 
 
 def find_nodes(page: SimplifiedPage) -> list[Node]:
-    """Return a page's nodes. Raises PageError (labeler_failed) if the HTML does not have the blocks
-    that the page lists.
+    """Return the nodes of a page. Raises PageError (labeler_failed) if the HTML does not contain
+    the blocks that the page lists.
 
     >>> blocks = '<p _item_id="1">One <b>two</b></p><ul _item_id="2"><li>three</ul>'
     >>> html = f"<html><body>{blocks}</body></html>"
@@ -59,7 +59,7 @@ def find_nodes_of_page(page: Page, reads: str) -> list[Node]:
     """Return the nodes of a whole page. Raises the same errors as `find_nodes`.
 
     Args:
-        reads: As in `Shape`.
+        reads: See `Shape.reads`.
     """
     if reads == "simplified":
         return find_nodes(SimplifiedPage.of(page))
@@ -89,13 +89,13 @@ def _read_tree(tree: Tree, block: Block, number: int) -> Iterator[Node]:
 def _find_nodes_in(
     texts: Sequence[str], tags: Sequence[tuple[str, bool]], number: int, depths: Counter[str]
 ) -> Iterator[Node]:
-    """Yield a block's nodes.
+    """Yield the nodes of a block.
 
     Args:
         texts: The texts before, between and after the block's tags.
         tags: The name of each tag, and whether it is an end tag.
-        number: The block's number.
-        depths: The number of open elements around the block for each of `ANNOTATIONS`.
+        number: The index of the block.
+        depths: For each of `ANNOTATIONS`, the number of open elements around the block.
     """
     for index, text in enumerate(texts):
         line = " ".join(unescape(text).split())
@@ -117,8 +117,8 @@ def _names(depths: Counter[str]) -> frozenset[str]:
 
 
 def _find_end(tags: Sequence[tuple[str, bool]], start: int) -> int:
-    """Return the index of the end tag for the start tag at `start`, or of the last tag if no tag
-    ends the element."""
+    """Return the index of the end tag that matches the start tag at `start`. If there is none,
+    return the index of the last tag."""
     name, depth = tags[start][0], 0
     for index in range(start, len(tags)):
         if tags[index][0] == name:

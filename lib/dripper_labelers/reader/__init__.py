@@ -1,2 +1,2 @@
-"""The labeler `reader`: a multilingual encoder that reads the blocks that the previous labeler is
-unsure of."""
+"""The labeler `reader`: a multilingual encoder that reads only the blocks about which the previous
+labeler is unsure."""

@@ -1,5 +1,5 @@
-"""Registers the labeler `reader`, which follows another labeler in a chain. Importing this module
-loads neither ONNX Runtime nor a tokenizer."""
+"""Registers the labeler `reader`, which runs after another labeler in a chain. Importing this
+module does not load ONNX Runtime or a tokenizer."""
 
 from collections.abc import Sequence
 

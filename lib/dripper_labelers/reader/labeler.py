@@ -1,5 +1,5 @@
-"""Implements the labeler `reader`, which reads the blocks of a page that the previous labeler is
-unsure of, and combines its own margins with that labeler's probabilities."""
+"""Implements the labeler `reader`. It reads the blocks about which the previous labeler is unsure,
+and combines its own margins with the previous probabilities."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,38 +14,38 @@ from dripper_labelers.reader.weights import Matrix, Tables, load
 from dripper_labelers.reader.windows import UNSURE, PageReader, find_unsure
 
 # The weights of the previous labeler's log odds, of the reader's log odds, and of a constant 1. On
-# 462 pages from sites unseen by both labelers, a logistic regression gave 0.22, 0.5 and -0.02. On
-# 98 later pages, half of them forms, F1 was 0.018 higher with 0.6 than with 0.5 (0.004 to 0.037),
-# and 0.7 gained as much.
+# 462 pages from sites that neither labeler was trained on, a logistic regression gave 0.22, 0.5 and
+# -0.02. On 98 later pages, half of them forms, F1 was 0.018 higher with 0.6 than with 0.5 (0.004 to
+# 0.037). 0.7 gained as much.
 WEIGHTS = (0.22, 0.6, 0.0)
 
 
 class ReaderLabeler:
-    """See the module. Not picklable: create it in the process that uses it."""
+    """The labeler `reader`. Not picklable: create it in the process that uses it."""
 
     name = "reader"
 
     def __init__(self, tables: Tables, encoder: Callable[[Matrix], Matrix], version: str) -> None:
-        """`encoder` returns the margin of each token, (n_tokens,), from a window's embeddings."""
+        """`encoder` converts a window's embeddings to the margin of each token, (n_tokens,)."""
         self._tables, self._encoder, self._reader = tables, encoder, PageReader(tables)
         self.version = f"reader@{version}/{WEIGHTS[1]:g}"
 
     @classmethod
     def load(cls) -> "ReaderLabeler":
-        """Return the labeler with the package's weights. Raises MachineError if the weights or a
-        package are missing."""
+        """Load the weights of this package and return the labeler. Raises MachineError if the
+        weights or a required package are missing."""
         return cls(*load())
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Raise UsageError for pages without a draft, because the reader needs another labeler's
-        draft."""
+        """Raise UsageError, because the reader needs the draft of another labeler, and a `Page` has
+        none."""
         return self.label_simplified([SimplifiedPage.of(page) for page in pages])
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` per page, in order.
 
-        Raises PageError (labeler_failed) if any page cannot be labelled. To find that page, label
-        the pages in smaller calls. Raises UsageError for pages without a draft.
+        Raises PageError (labeler_failed) if any page cannot be labeled. To find out which, label
+        fewer pages per call. Raises UsageError if a page has no draft.
         """
         return [self._label(page, _draft_of(page)) for page in pages]
 
@@ -68,11 +68,11 @@ class ReaderLabeler:
 
 
 def weigh(probability: FloatArray, margins: FloatArray) -> FloatArray:
-    """Return each block's probability of being main according to both labelers, (n,). If the
-    previous labeler was sure of a block, its probability is kept.
+    """Combine the probabilities of both labelers, (n,). Blocks about which the previous labeler was
+    sure keep its probability.
 
     Args:
-        probability: The previous labeler's probabilities, (n,).
+        probability: The previous labeler's probabilities of main, (n,).
         margins: The reader's log odds, (n,).
 
     >>> weigh(np.array([0.5, 0.99]), np.array([-3.0, -3.0])).round(3).tolist()

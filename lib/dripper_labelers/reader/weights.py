@@ -1,8 +1,9 @@
-"""Reads the reader's weights from two files in this package: `reader.onnx`, the encoder's layers in
-eight bits, and `reader.npz`, the tables for looking up tokens.
+"""Loads the reader's weights from two files in this package: `reader.onnx`, the 8-bit encoder
+layers, and `reader.npz`, the embedding tables.
 
-The model is six layers of multilingual-e5-small (Wang et al. 2024, "Multilingual E5 Text
-Embeddings"; MIT licence), distilled from twelve, with 58,302 of the original 250,037 word pieces.
+The model consists of six layers of multilingual-e5-small (Wang et al. 2024, "Multilingual E5 Text
+Embeddings"; MIT licence), distilled from twelve. It keeps 58,302 of the original 250,037 word
+pieces.
 """
 
 import hashlib
@@ -28,20 +29,20 @@ _BLOCK_BYTES = 18
 Matrix = npt.NDArray[np.float32]
 
 _BLANKS = r"[\s\x00-\x1f\x7f\u200b\u200e\u200f\u2060\ufeff\ufffd]+"
-"""Invisible characters, and the replacement character for bytes that could not be decoded. The
-tokenizer of multilingual-e5-small treats them as spaces, too: they have no pieces."""
+"""Matches invisible characters, and the replacement character for undecodable bytes. They have no
+pieces; the tokenizer of multilingual-e5-small also treats them as spaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables for looking up tokens."""
+    """The vocabulary and the embedding tables."""
 
     pieces: Sequence[tuple[str, float]]
-    """The tokenizer's pieces with their log probabilities. A piece's index is its token."""
+    """The tokenizer's pieces with their log probabilities. The index of a piece is its token ID."""
     begin: int
     separator: int
     unknown: int
-    """`begin`, `separator` and `unknown` are special tokens."""
+    """`begin`, `separator` and `unknown` are the IDs of special tokens."""
     words: npt.NDArray[np.uint8]
     """(n_pieces, bytes), the embedding of each piece, in 4-bit blocks."""
     places: Matrix
@@ -49,13 +50,13 @@ class Tables:
     tags: Matrix
     """(n_tags, width), the embedding of each of `windows.TAGS`."""
     drafts: Matrix
-    """(n_drafts, width), the embedding of each step of a draft's probability (see
-    `windows.step_of`)."""
+    """(n_drafts, width), the embedding of each level of a draft's probability; see
+    `windows.step_of`."""
 
     @classmethod
     def read(cls, content: bytes) -> "Tables":
-        """Return the tables in a file. Raises ValueError, KeyError or BadZipFile if the file is
-        invalid."""
+        """Read the tables from the contents of a file. Raises ValueError, KeyError or BadZipFile if
+        the file is invalid."""
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             names = bytes(file["pieces"]).decode().split("\n")
             pieces = list(zip(names, file["scores"].tolist(), strict=True))
@@ -64,7 +65,7 @@ class Tables:
         return cls(pieces, begin, separator, unknown, *matrices)
 
     def write(self, path: Path) -> None:
-        """Write the file."""
+        """Write the tables to a file."""
         np.savez(
             path, pieces=np.frombuffer("\n".join(name for name, _ in self.pieces).encode(), np.uint8),
             scores=np.array([score for _, score in self.pieces], np.float32),
@@ -73,18 +74,18 @@ class Tables:
         )  # fmt: skip
 
     def embed(self, ids: npt.NDArray[np.int64], tags: npt.NDArray[np.int64], drafts: npt.NDArray[np.int64]) -> Matrix:
-        """Return the embeddings of a window's tokens, (n_tokens, width). Each is the sum of the
-        embeddings of the token's piece, position, tag and draft."""
+        """Return the embeddings of a window's tokens, (n_tokens, width). Each embedding is the sum
+        of the embeddings of the token's piece, position, tag and draft."""
         words = unpack_blocks(self.words[ids]).reshape(len(ids), -1)
         return np.asarray(words + self.places[: len(ids)] + self.tags[tags] + self.drafts[drafts])
 
 
 def unpack_blocks(raw: npt.NDArray[np.uint8]) -> Matrix:
-    """Return the values in 4-bit blocks, (n_blocks, BLOCK_VALUES). A block is a float16 scale, then
-    16 bytes with two values each, stored with an offset of 8 (GGML's Q4_0).
+    """Return the values in 4-bit blocks, (n_blocks, BLOCK_VALUES). A block consists of a float16
+    scale and 16 bytes. Each byte has two values, stored with an offset of 8 (GGML's Q4_0).
 
     Args:
-        raw: The blocks' bytes, in any shape.
+        raw: The bytes of the blocks, in any shape.
     """
     blocks = raw.reshape(-1, _BLOCK_BYTES)
     scales, packed = blocks[:, :2].copy().view("<f2").astype(np.float32), blocks[:, 2:]
@@ -93,8 +94,8 @@ def unpack_blocks(raw: npt.NDArray[np.uint8]) -> Matrix:
 
 
 def make_tokenizer(pieces: Sequence[tuple[str, float]], unknown: int) -> Any:
-    """Return a unigram tokenizer (from the package tokenizers) with these pieces. It adds no
-    special tokens."""
+    """Return a unigram tokenizer (of the package tokenizers) with these pieces. It adds no special
+    tokens."""
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     tokenizer = Tokenizer(models.Unigram(list(pieces), unk_id=unknown))
@@ -104,38 +105,38 @@ def make_tokenizer(pieces: Sequence[tuple[str, float]], unknown: int) -> Any:
 
 
 class Encoder:
-    """The encoder's layers, which ONNX Runtime runs on one core."""
+    """The encoder layers. ONNX Runtime runs them on one core."""
 
     def __init__(self, graph: bytes) -> None:
         """`graph` has the input `embeds`, (1, n_tokens, width), and the output `margins`, (1,
-        n_tokens, 1). Raises ValueError if it is not a valid graph."""
+        n_tokens, 1). Raises ValueError if the graph is invalid."""
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        # A Spark task has one core, and a second thread would use another task's core.
+        # A Spark task has one core. A second thread would occupy the core of another task.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         try:
             self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # ONNX Runtime's errors have no common class.
+        except Exception as error:  # ONNX Runtime's errors have no common base class.
             raise ValueError(str(error)) from None
 
     def __call__(self, embeds: Matrix) -> Matrix:
-        """Return the margin of each token of a window, (n_tokens,).
+        """Return the margin of each token in a window, (n_tokens,). Raises PageError
+        (labeler_failed) if the pass fails.
 
-        Windows are read one at a time, because an 8-bit pass has one scale for all its windows, and
-        a page's labels would depend on the other pages. Raises PageError (labeler_failed) if the
-        pass fails.
+        Windows are processed one at a time. An 8-bit pass uses one scale for all its windows, so
+        the labels of a page would depend on other pages.
         """
         try:
             (margins,) = self._session.run(["margins"], {"embeds": embeds[None]})
-        except Exception as error:  # No common class; any failed pass, for instance for lack of memory.
+        except Exception as error:  # any failed pass, for example if memory runs out
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
         return np.asarray(margins[0, :, 0])
 
 
 def load(folder: Path | None = None) -> tuple[Tables, Encoder, str]:
-    """Return the weights in a folder (by default this package's weights), and the first digits of
-    their hash.
+    """Load the weights in a folder, by default in this package. Return the tables, the encoder, and
+    the first digits of the weights' hash.
 
     Raises MachineError if a package is not installed, or a file is missing or invalid.
     """

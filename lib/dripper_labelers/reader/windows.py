@@ -1,5 +1,5 @@
-"""Cuts a page into windows for the reader. A window contains the beginnings of doubtful blocks and
-of two blocks on each side, with a separator after each."""
+"""Splits a page into windows for the reader. A window contains the beginnings of doubtful blocks
+and of up to two blocks on each side of them, each followed by a separator."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,50 +17,49 @@ from dripper_labelers.encoder.sequence import TAG, break_up
 from dripper_labelers.reader.weights import Tables, make_tokenizer
 
 BLOCK_TOKENS = 16
-"""The maximum number of tokens to read from a doubtful block. With 24 (and 8 from the blocks beside
-it), reading took 1.14 times as long, and F1 was 0.001 lower on 385 training pages (0.007 lower to
-0.005 higher)."""
+"""The maximum number of tokens read from a doubtful block. With 24 (and 8 for neighboring blocks),
+reading took 1.14 times as long, and F1 was 0.001 lower on 385 training pages (0.007 lower to 0.005
+higher)."""
 SIDE_TOKENS = 4
-"""The maximum number of tokens to read from a block beside a doubtful block."""
+"""The maximum number of tokens read from a neighbor of a doubtful block."""
 REACH = 2
-"""The number of blocks to read on each side of a doubtful block."""
+"""The number of neighbors to read on each side of a doubtful block."""
 BLOCK_CHARACTERS = 120
-"""The maximum number of characters to tokenize in a block, because tokenizing text to discard it is
-slow. With 400, only one block in 15,109 has different tokens."""
+"""The maximum number of characters to tokenize per block, because tokenizing text to discard it is
+slow. With 400, only one of 15,109 blocks has different tokens."""
 READ_WINDOWS = 6
-"""The maximum number of windows to read in a page, those with the most doubtful blocks first.
-Otherwise a page with 100,000 blocks could stall its worker. On 385 training pages, a limit of 4
-cost 0.003 F1, and 6 cost nothing."""
+"""The maximum number of windows to read per page. Windows with the most doubtful blocks are
+preferred. Without a limit, a page with 100,000 blocks could stall its worker. On 385 training
+pages, a limit of 4 cost 0.003 F1, and 6 cost nothing."""
 UNSURE = 0.03
-"""A block is doubtful if its probability is between UNSURE and 1 - UNSURE; other blocks keep their
-probability. On 939 held-out pages, 0.01 and 0.03 gave the same F1, and 0 gave 0.005 less. On 95
-later pages, 0.1 cost 0.018 F1 (0.042 lower to 0.008 higher), and on 385 training pages 0.016 (0.007
-to 0.025)."""
+"""A block is doubtful if its probability is between UNSURE and 1 - UNSURE. Other blocks keep their
+probability. On 939 held-out pages, 0.01 and 0.03 gave the same F1, and 0 gave 0.005 less. With 0.1,
+F1 was 0.018 lower on 95 later pages (0.042 lower to 0.008 higher), and 0.016 lower on 385 training
+pages (0.007 to 0.025 lower)."""
 TAGS = (
     "?", "p", "li", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "table", "a", "span", "noscript", "button",
     "picture", "figure", "img", "figcaption", "select", "dl", "dt", "dd", "pre", "form", "blockquote", "label", "legend",
     "summary", "address", "footer", "header", "nav", "article", "section", "textarea", "div",
 )  # fmt: skip
-"""Block tags by number. Other tags are treated as `div`."""
+"""Tags by number. Any other tag counts as `div`."""
 UNKNOWN_DRAFT = 13
-"""The draft step of a token outside all blocks, or of a block without a draft."""
+"""The draft level of a token outside all blocks, or of a block without a draft."""
 _TAG_NUMBERS = {tag: number for number, tag in enumerate(TAGS)}
 _FIRST_TAG = re.compile(r"\s*<([a-zA-Z0-9-]+)")
 _SUREST = 1e-4
 
 
 class Window(NamedTuple):
-    """A selection of a page's blocks as the reader sees them: a token ID, a tag and a draft step
-    per token."""
+    """Part of a page in the reader's input form: a token ID, a tag and a draft level per token."""
 
     ids: npt.NDArray[np.int64]
     tags: npt.NDArray[np.int64]
     drafts: npt.NDArray[np.int64]
     blocks: Sequence[int]
-    """The blocks' numbers, ascending."""
+    """The indexes of the blocks, ascending."""
     sizes: IntArray
-    """The number of tokens in each block, with its separator. The window's first token belongs to
-    no block."""
+    """The number of tokens in each block, including its separator. The first token of the window
+    belongs to no block."""
 
     def average(self, margins: FloatArray) -> FloatArray:
         """Return the mean margin over each block's tokens, (n_blocks,)."""
@@ -69,7 +68,7 @@ class Window(NamedTuple):
 
 
 class ReadPage:
-    """A page as the reader sees it."""
+    """A tokenized page that can be split into windows."""
 
     def __init__(
         self,
@@ -79,8 +78,8 @@ class ReadPage:
         probability: FloatArray,
         tables: Tables,
     ) -> None:
-        """`ids` maps each shown block, in ascending order, to its tokens. `tags` has the number in
-        `TAGS` for each block of the page."""
+        """`ids` maps the index of each shown block, in ascending order, to the block's tokens.
+        `tags` contains a number (see `TAGS`) for every block of the page."""
         self.words = words
         self.unsure = find_unsure(probability) & (words > 0)
         self._begin, self._separator, self._room = tables.begin, tables.separator, len(tables.places) - 1
@@ -92,10 +91,10 @@ class ReadPage:
         }
 
     def cut(self, first: int = 0) -> list[list[int]]:
-        """Return the blocks of each window that shows a doubtful block.
+        """Return the blocks of each window that contains a doubtful block.
 
         Args:
-            first: The number of tokens in the first window; 0 means as many as fit.
+            first: The maximum number of tokens in the first window; 0 means no special limit.
         """
         windows: list[list[int]] = []
         used = self._room
@@ -108,16 +107,16 @@ class ReadPage:
         return [blocks for blocks in windows if self.unsure[blocks].any()]
 
     def choose(self) -> list[list[int]]:
-        """Return the blocks of each window to read, in order."""
+        """Return the blocks of each window to read, in page order."""
         windows = self.cut()
         doubts = np.array([int(self.unsure[blocks].sum()) for blocks in windows])
         return [windows[at] for at in sorted(np.argsort(-doubts, kind="stable")[:READ_WINDOWS].tolist())]
 
     def show(self, blocks: Sequence[int], *, is_drafted: bool = True) -> Window:
-        """Return a window that shows the given blocks.
+        """Return a window of the given blocks.
 
         Args:
-            is_drafted: Whether the window shows the previous labeler's draft.
+            is_drafted: Whether the window contains the draft of the previous labeler.
         """
         sizes = np.array([len(self._ids[block]) + 1 for block in blocks])
         ids = [self._begin, *(token for block in blocks for token in (*self._ids[block], self._separator))]
@@ -137,19 +136,19 @@ class PageReader:
         self._special = re.compile("|".join(map(re.escape, specials)))
 
     def read(self, page: SimplifiedPage, probability: FloatArray) -> ReadPage:
-        """Return a page as the reader sees it.
+        """Tokenize a page.
 
         Args:
             probability: The previous labeler's probability that each block is main, (n_blocks,).
 
         Raises:
-            PageError: As in `split_blocks`.
+            PageError: See `split_blocks`.
         """
         markups = split_blocks(page).blocks
         texts = [" ".join(unescape(TAG.sub(" ", markup)).split()) for markup in markups]
         words = np.array([len(words_of(text)) for text in texts], np.int64)
         shown = find_shown(find_unsure(probability) & (words > 0))
-        # Otherwise a page could write its own separators.
+        # Otherwise, a page could insert its own separators.
         safe = [break_up(self._special, texts[block][:BLOCK_CHARACTERS]) for block in shown]
         encoded = self._tokenizer.encode_batch(safe, add_special_tokens=False)
         ids = {block: each.ids for block, each in zip(shown, encoded, strict=True)}
@@ -157,7 +156,7 @@ class PageReader:
 
 
 def find_shown(unsure: npt.NDArray[np.bool_]) -> list[int]:
-    """Return the numbers of the blocks to read, ascending: doubtful blocks, and `REACH` blocks on
+    """Return the indexes of the blocks to read, ascending: doubtful blocks and `REACH` neighbors on
     each side.
 
     >>> find_shown(np.array([False, False, False, True, False]))
@@ -171,7 +170,7 @@ def find_shown(unsure: npt.NDArray[np.bool_]) -> list[int]:
 
 
 def number_of_tag(markup: str) -> int:
-    """Return the number of a block's own tag in `TAGS`.
+    """Return the number of a block's own tag; see `TAGS`.
 
     >>> [TAGS[number_of_tag(markup)] for markup in ('<LI _item_id="1">', "<o:p>", "text")]
     ['li', 'div', '?']
@@ -181,8 +180,8 @@ def number_of_tag(markup: str) -> int:
 
 
 def step_of(probability: FloatArray) -> npt.NDArray[np.int64]:
-    """Return the log odds of probabilities, rounded to integers from -6 to 6, as numbers from 0 to
-    12.
+    """Convert probabilities to levels from 0 to 12: their log odds, rounded to integers from -6 to
+    6, plus 6.
 
     >>> step_of(np.array([0.0, 0.5, 0.73, 1.0])).tolist()
     [0, 6, 7, 12]
@@ -192,7 +191,7 @@ def step_of(probability: FloatArray) -> npt.NDArray[np.int64]:
 
 
 def find_unsure(probability: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return which blocks are doubtful, given their probability of being main, (n_blocks,).
+    """Return whether each block is doubtful, given its probability of being main, (n_blocks,).
 
     >>> find_unsure(np.array([0.01, 0.5, 0.99])).tolist()
     [False, True, False]

@@ -1,3 +1,3 @@
 """The labeler `web2text` (Vogels, Ganea, Eickhoff 2018, "Web2Text: Deep Structured Boilerplate
-Removal", https://arxiv.org/abs/1801.02607): features from the collapsed DOM, two small
-convolutional networks, and the Viterbi algorithm, which labels the whole page."""
+Removal", https://arxiv.org/abs/1801.02607). It computes features from the collapsed DOM, runs two
+small convolutional networks, and labels the whole page jointly with the Viterbi algorithm."""

@@ -1,24 +1,23 @@
-"""Decides a page's labels jointly (paper 3.5): the most probable sequence, and each leaf's marginal
-probability."""
+"""Labels a page jointly (paper 3.5): computes the most probable label sequence and the marginal
+probability of each leaf."""
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
 
-# Probabilities are rounded to this grid, as in the labeler `cpu`.
+# Probabilities are rounded to multiples of 1/4096, as in the labeler `cpu`.
 PROBABILITY_STEPS = 4096
 
 
 def choose_most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return which leaves are main in the most probable label sequence (Viterbi 1967).
-
-    Ties go to other.
+    """Return whether each leaf is main in the most probable label sequence (Viterbi 1967). Ties go
+    to other.
 
     Args:
         leaves: The log potentials of other and main, (n, 2).
-        pairs: The log potentials of other-other, other-main, main-other and main-main, times the
-            pair weight, (n - 1, 4).
+        pairs: The weighted log potentials of other-other, other-main, main-other and main-main, (n
+            - 1, 4).
 
     >>> leaves = np.log([[0.4, 0.6], [0.4, 0.6], [0.6, 0.4]])
     >>> choose_most_probable(leaves, np.log([[0.97, 0.01, 0.01, 0.01]] * 2))
@@ -42,8 +41,8 @@ def choose_most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[n
 
 
 def compute_marginals(leaves: FloatArray, pairs: FloatArray) -> FloatArray:
-    """Return each leaf's probability of being main over all label sequences, (n,), in multiples of
-    1/4096. The arguments are the same as for :func:`choose_most_probable`."""
+    """Return the marginal probability of main for each leaf, (n,), in multiples of 1/4096. The
+    arguments are the same as for :func:`choose_most_probable`."""
     if not len(leaves):
         return np.zeros(0)
     own, between = np.exp(leaves).tolist(), np.exp(pairs).tolist()
@@ -58,7 +57,7 @@ def compute_marginals(leaves: FloatArray, pairs: FloatArray) -> FloatArray:
 def _pass_messages(
     own: list[list[float]], between: list[tuple[float, float, float, float]]
 ) -> list[tuple[float, float]]:
-    """Return each leaf's message from all leaves before it: weights for other and main that sum to
+    """Return each leaf's message from all earlier leaves: weights for other and main that sum to
     1."""
     messages = [(0.5, 0.5)]
     for (own_other, own_main), (oo, om, mo, mm) in zip(own, between, strict=False):

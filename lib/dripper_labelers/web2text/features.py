@@ -1,9 +1,8 @@
-"""Computes the 128 features of each leaf and the 25 features of each pair of neighbours (paper 3.3
-and appendix A).
+"""Computes 128 features per leaf and 25 features per pair of neighbors (paper 3.3 and appendix A).
 
-The order follows the appendix: column i is its b(i+1). If the appendix is unclear, the published
-code (https://github.com/dalab/web2text) decides, except for the points in docs/labeler_web2text.md.
-The features of a missing parent or grandparent are NaN, and count as average.
+Features are in the order of the appendix: column i is b(i+1). If the appendix is unclear, the
+published code (https://github.com/dalab/web2text) decides, except for the points in
+docs/labeler_web2text.md. Features of a missing parent or grandparent are NaN and count as average.
 """
 
 from typing import NamedTuple
@@ -24,7 +23,7 @@ _TEXT_NAMES = (
     "contains_email", "contains_url", "contains_year", "capital_ratio", "capital_ratio_squared", "capital_ratio_cubed",
 )  # fmt: skip
 NODE_NAMES = ("body_share", "link_density", *_TEXT_NAMES, "contains_form_element")
-"""b29 to b48. The grandparent, the root and a pair's common ancestor have the same features."""
+"""b29 to b48. A grandparent, the root and the common ancestor of a pair have the same features."""
 LEAF_TAGS = [
     "a",
     "p",
@@ -46,7 +45,7 @@ LEAF_TAGS = [
     "h1",
     "blockquote",
 ]
-# Both the appendix and the published code list `ul` twice.
+# `ul` appears twice, as in the appendix and the published code.
 PARENT_TAGS = [
     "td",
     "div",
@@ -81,11 +80,11 @@ NAMES = (
     "has_grandparent", *(f"grandparent_{name}" for name in NODE_NAMES), *(f"root_{name}" for name in NODE_NAMES),
     *(f"tag_{tag}" for tag in LEAF_TAGS),
 )  # fmt: skip
-"""The columns of a leaf's features."""
+"""The names of a leaf's features, in column order."""
 PAIR_NAMES = (
     "distance_2", "distance_3", "distance_4", "distance_more", "line_break", *(f"ancestor_{name}" for name in NODE_NAMES),
 )  # fmt: skip
-"""The columns of a pair's features."""
+"""The names of a pair's features, in column order."""
 
 _CONTINUOUS = frozenset({
     "same_class_path_ratio", "log_words", "average_word_length", "stop_word_ratio", "log_characters", "log_punctuation_ratio",
@@ -99,16 +98,16 @@ _COLUMN = {name: column for column, name in enumerate(COUNTS)}
 
 
 class PageFeatures(NamedTuple):
-    """A page's raw features for the networks, before standardisation."""
+    """The raw features of a page, before standardization."""
 
     leaves: npt.NDArray[np.float32]
     """(n_leaves, len(NAMES))."""
     pairs: npt.NDArray[np.float32]
-    """(n_leaves - 1, len(PAIR_NAMES)), for each leaf and the next leaf."""
+    """(n_leaves - 1, len(PAIR_NAMES)), one row per leaf and its successor."""
 
 
 def is_binary(name: str) -> bool:
-    """Return whether a feature is always 0 or 1, and so is not standardised.
+    """Return whether a feature is always 0 or 1. Such features are not standardized.
 
     >>> is_binary("parent_has_numeric"), is_binary("root_link_density")
     (True, False)
@@ -119,13 +118,13 @@ def is_binary(name: str) -> bool:
 
 
 def compute_block_features(page: Page) -> PageFeatures:
-    """Return a page's features, with its blocks as leaves. The time is linear in the page's
+    """Return the features of a page with its blocks as leaves. Takes time linear in the number of
     characters, elements and blocks."""
     return compute_features(page.elements, Leaves.of_blocks(page))
 
 
 def compute_features(tree: Tree, leaves: Leaves) -> PageFeatures:
-    """Return the features of some leaves in a tree."""
+    """Return the features of `leaves`, which must belong to `tree`."""
     n = len(leaves.texts)
     if not n:
         return PageFeatures(np.zeros((0, len(NAMES)), np.float32), np.zeros((0, len(PAIR_NAMES)), np.float32))
@@ -147,8 +146,8 @@ def compute_features(tree: Tree, leaves: Leaves) -> PageFeatures:
 
 
 def _find_source_range(tree: Tree, leaves: Leaves) -> tuple[FloatArray, FloatArray]:
-    """Return each leaf's start and end in the source, scaled so that the first leaf starts at 0 and
-    the last leaf ends at 1."""
+    """Return the start and end of each leaf in the source. Both are scaled so that the first leaf
+    starts at 0 and the last leaf ends at 1."""
     offsets = np.zeros(len(tree.parts) + 1)
     np.cumsum(np.fromiter(map(len, tree.parts), np.int64, len(tree.parts)), out=offsets[1:])
     start, end = offsets[leaves.first], offsets[leaves.last + 1]
@@ -200,12 +199,12 @@ def _compute_text_features(
     ends_with_question: npt.NDArray[np.bool_],
     longest: float,
 ) -> FloatArray:
-    """Return the features `_TEXT_NAMES` of leaves or nodes. The logarithm of the number of
-    characters is clipped at `longest`."""
+    """Return the features in `_TEXT_NAMES` for leaves or nodes. `longest` limits the logarithm of
+    the number of characters."""
     column = {name: counts[:, number].astype(np.float64) for name, number in _COLUMN.items()}
     words, size = np.maximum(column["words"], 1), column["characters"]
     capitals = np.minimum(column["capitals"] / words, 1)
-    # The ratio is clipped at e^-4.
+    # Ratios below e^-4 are raised to e^-4.
     punctuation = np.maximum(column["punctuation"] / size, np.exp(-4))
     return np.column_stack(
         [
@@ -221,8 +220,8 @@ def _compute_text_features(
 def _compute_pair_features(
     tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """Return each pair's distance in the tree, whether a line ends between the two leaves, and b29
-    to b48 of the common ancestor."""
+    """For each pair, return the distance in the tree, whether there is a line break between the two
+    leaves, and b29 to b48 of the common ancestor."""
     if len(leaves.texts) == 1:
         return np.zeros((0, len(PAIR_NAMES)), np.float32)
     common, depths = dom.common_ancestors(), dom.leaf_depths

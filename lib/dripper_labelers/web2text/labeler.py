@@ -1,7 +1,7 @@
-"""Implements the labeler `web2text`: features, potentials of blocks and of block pairs, and the
-most probable label sequence.
+"""Implements the labeler `web2text`: computes features, the potentials of blocks and block pairs,
+and the most probable label sequence.
 
-Needs only numpy. `dripper_lab.train.web2text` trains the weights.
+Requires only numpy. `dripper_lab.train.web2text` trains the weights.
 """
 
 from collections.abc import Sequence
@@ -27,12 +27,12 @@ from dripper_labelers.web2text.network import (
 )
 from dripper_labelers.web2text.weights import Weights, load_weights
 
-# Activations take about 3 KB per block, so windows keep a long page's memory under 50 MB.
+# Activations take about 3 KB per block, so windows limit the memory for a long page to 50 MB.
 WINDOW = 16_384
 
 
 class Web2TextLabeler:
-    """See the module. The same page gives the same labels and probabilities on every machine."""
+    """The labeler `web2text`. A page gets the same labels and probabilities on every machine."""
 
     name = "web2text"
 
@@ -43,14 +43,14 @@ class Web2TextLabeler:
 
     @classmethod
     def load(cls, path: Path | None = None) -> "Web2TextLabeler":
-        """Return the labeler with weights from a file, by default the package's file. Raises
-        MachineError."""
+        """Load weights from a file, by default the one in this package. Raises MachineError if the
+        file is missing or invalid."""
         return cls(load_weights(path))
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` per page. `confidence` is the expected F1 over words, computed from
         the probabilities."""
-        # With such small matrices, BLAS threads only wait for each other.
+        # The matrices are so small that BLAS threads would only wait for each other.
         with one_thread(self._blas):
             return [self._label(page) for page in pages]
 
@@ -61,14 +61,14 @@ class Web2TextLabeler:
 
 
 class Potentials(NamedTuple):
-    """Weighted log potentials, in the form that `chain.choose_most_probable` needs."""
+    """Weighted log potentials, as `chain.choose_most_probable` expects them."""
 
     leaves: FloatArray
     pairs: FloatArray
 
 
 def compute_potentials(weights: Weights, page: PageFeatures) -> Potentials:
-    """Return both networks' potentials for a page with these raw features."""
+    """Return the potentials of both networks for the raw features of a page."""
     n = len(NAMES)
     leaves = _compute_in_windows(weights.leaf_layers, page.leaves, weights.mean[:n], weights.scale[:n], LEAF_OUTCOMES)
     pairs = _compute_in_windows(weights.pair_layers, page.pairs, weights.mean[n:], weights.scale[n:], PAIR_OUTCOMES)
@@ -80,8 +80,8 @@ def _compute_in_windows(
 ) -> FloatArray:
     """Return the log potentials, (length, outcomes), computed for WINDOW rows at a time.
 
-    A window is read together with the neighbours on each side that influence its ends, so windows
-    do not change the result.
+    Each window includes the neighbors that influence its first and last rows. Therefore, windows do
+    not change the result.
     """
     all_potentials = np.zeros((len(features), outcomes))
     for start in range(0, len(features), WINDOW):
@@ -92,5 +92,6 @@ def _compute_in_windows(
 
 
 def decide(page_potentials: Potentials) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return which leaves are main, and each leaf's probability of being main, both (n_leaves,)."""
+    """Return whether each leaf is main, and the probability of main. Both have the shape
+    (n_leaves,)."""
     return choose_most_probable(*page_potentials), compute_marginals(*page_potentials)

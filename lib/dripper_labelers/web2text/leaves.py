@@ -1,11 +1,12 @@
-"""Builds the collapsed DOM (paper 3.1). In this tree, elements without text are dropped, and an
-element with only one child is merged with the child. The labels belong to the leaves.
+"""Builds the collapsed DOM (paper 3.1). In this tree, elements without text are removed, and an
+element with a single child is merged with the child. The leaves are labeled.
 
-A node is the range of the leaves below it. Elements with equal ranges contain only each other, so
-they are merged. So the tree is a few sorted arrays, and nothing here depends on its depth.
+A node is represented by the range of leaves below it. Elements with equal ranges contain only each
+other, so they are merged. The tree therefore fits in a few sorted arrays, and no algorithm depends
+on its depth.
 
-In the paper (3.2) a leaf is a text node. Here a leaf is a block, because other labelers label
-blocks, too. Text nodes are only used for the paper's own protocol
+In the paper (3.2), a leaf is a text node. This project uses blocks instead, like the other
+labelers. Text nodes are only used for the paper's own protocol
 (`dripper_lab.train.web2text.cleaneval`).
 """
 
@@ -24,21 +25,21 @@ from dripper.labels.arrays import IntArray
 SKIPPED = frozenset(
     ["checkbox", "head", "iframe", "noscript", "radio", "script", "select", "style", "textarea", "title", "video"]
 )
-"""Elements in which text is not a leaf in the published code. (It also skips empty elements.)"""
+"""Elements that contain no leaves, as in the published code (which also skips empty elements)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """All or some leaves of a tree. Their spans are disjoint and ascending."""
+    """Leaves of a tree. Their spans are disjoint and in ascending order."""
 
     texts: Sequence[str]
-    """The leaves' texts, with white space collapsed."""
+    """The texts of the leaves, with white space collapsed."""
     first: IntArray
     last: IntArray
-    """(n_leaves,), the first and last index in `Tree.parts` of each leaf's text, or of its markup
-    if the leaf has no text (an image)."""
+    """(n_leaves,), the index in `Tree.parts` of the first and last part of each leaf's text. For a
+    leaf without text (an image), the indexes refer to its markup."""
     elements: IntArray
-    """(n_leaves,), an element that is, or contains, the leaf."""
+    """(n_leaves,), an element that is or contains the leaf."""
 
     @classmethod
     def of_blocks(cls, page: Page) -> "Leaves":
@@ -60,7 +61,8 @@ class Leaves:
 
     @classmethod
     def of_text_nodes(cls, tree: Tree) -> "Leaves":
-        """Return one leaf per text node that is neither blank nor in a SKIPPED element."""
+        """Return one leaf per text node, unless the text node is blank or inside a SKIPPED
+        element."""
         inside = np.full(len(tree.parts), -1, np.int64)
         for element, (start, end, parent) in enumerate(zip(tree.opens, tree.closes, tree.parents, strict=True)):
             inside[start + 1] = element
@@ -81,7 +83,7 @@ _ELEMENT, _FIRST, _LAST = 2, 4, 5
 
 
 def _split_texts(tree: Tree) -> list[int]:
-    """Return the indexes of non-blank texts in `tree.parts`."""
+    """Return the indexes of the non-blank texts in `tree.parts`."""
     return [2 * number for number, text in enumerate(tree.parts[::2]) if text and not text.isspace()]
 
 
@@ -90,22 +92,22 @@ NO_NODE = -1
 
 @dataclass(frozen=True, slots=True)
 class CollapsedDom:
-    """The nodes in document order. Node 0 is the root. A node with one leaf consists of that leaf's
-    elements."""
+    """The nodes of a collapsed DOM in document order. Node 0 is the root. A node with one leaf
+    consists of the elements that contain only this leaf."""
 
     first: IntArray
     end: IntArray
-    """(n_nodes,), the range of leaves below each node, from `first` to `end` (exclusive)."""
+    """(n_nodes,), the range of leaves below each node; `end` is exclusive."""
     parents: IntArray
     """(n_nodes,), each node's parent; NO_NODE for the root."""
     depths: IntArray
     """(n_nodes,), the number of nodes above each node."""
     tags: IntArray
-    """(n_nodes,), bits that show which of the requested tags each node's elements have."""
+    """(n_nodes,), a bit mask of the requested tags among each node's elements."""
     has_input: npt.NDArray[np.bool_]
     """(n_nodes,), whether the node's innermost element contains an `input`."""
     leaf_tags: IntArray
-    """(n_leaves,), the tag bits of each leaf's elements."""
+    """(n_leaves,), the same bit mask for the elements of each leaf."""
     leaf_parents: IntArray
     """(n_leaves,), the node above each leaf; NO_NODE if the leaf is the root."""
     leaf_paths: IntArray
@@ -117,9 +119,9 @@ class CollapsedDom:
         return np.where(self.leaf_parents == NO_NODE, 0, self.depths[self.leaf_parents] + 1)
 
     def common_ancestors(self) -> IntArray:
-        """Return the lowest common ancestor of each leaf and the next leaf, (n_leaves - 1,).
+        """Return the lowest common ancestor of each leaf and its successor, (n_leaves - 1,).
 
-        The time is linear, because only a node's last leaf climbs past that node.
+        Takes linear time, because only the last leaf of a node climbs past that node.
         """
         ancestors = self.leaf_parents[:-1].copy()
         climbing = np.arange(len(ancestors))
@@ -130,7 +132,7 @@ class CollapsedDom:
 
 
 def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> CollapsedDom:
-    """Return the collapsed DOM over some leaves. There must be at least one leaf.
+    """Build the collapsed DOM over `leaves`, which must not be empty.
 
     Args:
         tag_bits: The requested tags, each with its bit (1, 2, 4, …).
@@ -149,7 +151,7 @@ def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> Collaps
     bits = np.fromiter((tag_bits.get(tree.tags[element], 0) for element in used.tolist()), np.int64, len(used))
     tags = np.bitwise_or.reduceat(bits, starts)
     first, end = first[starts], end[starts]
-    # A leaf that is alone in an element has its own node. Any other leaf belongs to a larger node.
+    # A leaf that is alone in an element has its own node. Other leaves belong to a larger node.
     alone = np.full(len(leaves.texts), NO_NODE, np.int64)
     single = np.flatnonzero(end - first == 1)
     alone[first[single]] = single
@@ -166,7 +168,7 @@ def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> Collaps
 
 
 def _measure_depths(parents: IntArray) -> IntArray:
-    """Return the number of nodes above each node. Parents come before their children."""
+    """Return the depth of each node. Parents precede their children."""
     depths: list[int] = []
     for parent in parents.tolist():
         depths.append(depths[parent] + 1 if parent >= 0 else 0)
@@ -174,8 +176,8 @@ def _measure_depths(parents: IntArray) -> IntArray:
 
 
 def _write_paths(tree: Tree, used: IntArray) -> IntArray:
-    """Return a number for each element: for `used` elements, a number that is equal for equal paths
-    of tags and classes, and 0 for the others."""
+    """Return a number for each element. Elements in `used` have equal numbers if their paths of
+    tags and classes are equal. All other elements have 0."""
     numbers: dict[tuple[int, str], int] = {}
     paths = [0] * (len(tree) + 1)
     for element in used.tolist():
@@ -187,10 +189,10 @@ def _write_paths(tree: Tree, used: IntArray) -> IntArray:
 _NAME = re.compile("[^\t\n\f\r />]+")
 
 
-# Start tags recur in a page and across a site's pages.
+# The same start tags recur within a page and across the pages of a site.
 @lru_cache(maxsize=1 << 14)
 def _write_selector(start_tag: str) -> str:
-    """Return a start tag's name with its classes in alphabetical order, as in `p.big.red`."""
+    """Return a tag name with its classes in alphabetical order, as in `p.big.red`."""
     name = _NAME.search(start_tag, 1)
     classes = sorted(set((attribute(start_tag, "class") or "").split()))
     return ".".join([name[0] if name else "", *classes])

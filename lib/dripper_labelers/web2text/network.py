@@ -1,10 +1,10 @@
-"""Defines the two convolutional networks (paper 3.4), one for leaves and one for pairs of
-neighbours.
+"""Defines the two convolutional networks (paper 3.4): one for leaves, the other for pairs of
+neighbors.
 
-Labelling and training (JAX, `dripper_lab.train.web2text.optimise`) share this definition. Labelling
-is exact, as in `dripper.labels.cpu.network`: weights are multiples of 2^-10 within ±32, and values
-between layers are multiples of 2^-8 within ±2^12. So every sum of products is a multiple of 2^-18
-below 2^25, which a float64 represents exactly, whatever the order of addition.
+Labeling and training (JAX, `dripper_lab.train.web2text.optimise`) share this definition. Labeling
+is exact, as in `dripper.labels.cpu.network`. Weights are multiples of 2^-10 within ±32, and values
+between layers are multiples of 2^-8 within ±2^12. Sums of products are therefore multiples of 2^-18
+below 2^25, which float64 represents exactly in any order of addition.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,22 +15,22 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 
 Array = Any
-"""A numpy or JAX array; the two have no common type."""
+"""A numpy or JAX array. They have no common type."""
 
 FILTERS, KERNELS = (50, 50, 50, 10), (1, 1, 3, 3, 3)
-"""The filters of the hidden layers, and the kernels of all layers. The last layer has as many
-filters as there are outcomes."""
+"""The number of filters in each hidden layer, and the kernel size of every layer. The last layer
+has one filter per outcome."""
 RADIUS = sum(kernel // 2 for kernel in KERNELS)
-"""The number of leaves on each side that influence a leaf's outcome."""
+"""The number of leaves on each side that influence the outcome of a leaf."""
 LEAF_OUTCOMES, PAIR_OUTCOMES = 2, 4
-"""A leaf's outcomes: other, main. A pair's outcomes: other-other, other-main, main-other,
+"""Outcomes of a leaf: other, main. Outcomes of a pair: other-other, other-main, main-other,
 main-main."""
 WEIGHT_STEPS, ACTIVATION_STEPS, ACTIVATION_LIMIT = 1024, 256, 4096.0
 FEATURE_LIMIT = 6.0
-"""Standardised features are clipped at ± this limit, because values beyond it are outliers."""
+"""Standardized features are clipped to ± this limit, because larger values are outliers."""
 LOG_STEPS = 4096
-"""Log potentials are rounded to multiples of 1/4096, so that the last bit of a machine's exp()
-changes no label."""
+"""Log potentials are rounded to multiples of 1/4096, so that machines with slightly different exp()
+results give the same labels."""
 
 
 class Layer(NamedTuple):
@@ -41,10 +41,10 @@ class Layer(NamedTuple):
 
 
 class Operations(Protocol):
-    """The operations that differ between labelling and training."""
+    """Operations that are implemented differently for labeling and for training."""
 
     def convolve(self, x: Array, layer: Layer) -> Array:
-        """Return the layer's sums, with zero padding at both ends."""
+        """Return the sums of a layer, with zero padding at both ends."""
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
@@ -72,10 +72,10 @@ def list_layer_shapes(n_features: int, outcomes: int) -> list[tuple[int, int, in
 
 
 class ExactOperations:
-    """The operations in numpy, exact on the grids. `x` is float64, (length, n_in)."""
+    """Operations in numpy that are exact on the grids. `x` is float64, (length, n_in)."""
 
     def convolve(self, x: Array, layer: Layer) -> Array:
-        """Return the layer's sums, rounded to the activation grid."""
+        """Return the sums of a layer, rounded to the activation grid."""
         if len(layer.taps) == 1:
             y = x @ layer.taps[0]
         else:
@@ -90,18 +90,19 @@ class ExactOperations:
 
 
 def round_to_grid(x: FloatArray) -> FloatArray:
-    """Return x rounded to the activation grid and clipped."""
+    """Round to the activation grid and clip."""
     return np.clip(np.rint(x * ACTIVATION_STEPS) / ACTIVATION_STEPS, -ACTIVATION_LIMIT, ACTIVATION_LIMIT)
 
 
 def standardise(features: Array, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return features in the networks' input form, float64. Missing features are average (0)."""
+    """Convert features to the networks' input, float64. Missing features become 0, the average."""
     values = (features.astype(np.float64) - mean) / scale
     return round_to_grid(np.nan_to_num(np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT), nan=0.0))
 
 
 def compute_log_potentials(layers: Sequence[Layer], features: FloatArray) -> FloatArray:
-    """Return the log probability of each outcome, (length, outcomes), rounded to a grid."""
+    """Return the log probability of each outcome, (length, outcomes), rounded to multiples of
+    1/4096."""
     logits = forward(layers, features, ExactOperations())
     shifted = logits - logits.max(axis=1, keepdims=True)
     logs = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
@@ -109,12 +110,12 @@ def compute_log_potentials(layers: Sequence[Layer], features: FloatArray) -> Flo
 
 
 def split_layers(matrices: Mapping[str, FloatArray], prefix: str) -> list[Layer]:
-    """Return the layers from matrices named by :func:`name_matrices`."""
+    """Create layers from matrices named by :func:`name_matrices`."""
     return [Layer(matrices[f"{prefix}{n}"], matrices[f"{prefix}{n}_bias"]) for n in range(len(KERNELS))]
 
 
 def name_matrices(layers: Sequence[Layer], prefix: str) -> dict[str, FloatArray]:
-    """Return matrices by name, rounded to the weight grid."""
+    """Return the matrices of layers by name, rounded to the weight grid."""
     matrices = {
         f"{prefix}{n}{end}": part
         for n, layer in enumerate(layers)

@@ -1,7 +1,7 @@
-"""Counts features in each leaf's text. A node's counts are sums over its leaves.
+"""Computes counts for the text of each leaf. The counts of a node are the sums over its leaves.
 
-Function words distinguish prose from menus. They are English, as in the paper, plus the most
-frequent words in other languages, because the job reads pages in all languages.
+Function words distinguish prose from menus. The list contains the English words, as in the paper,
+and the most frequent words of other languages, because the job reads pages in all languages.
 """
 
 import functools
@@ -71,7 +71,7 @@ COUNTS = (
     "characters", "words", "sentences", "punctuation", "numeric", "stop_words", "capitals", "word_length", "copyright",
     "email", "url", "year", "link_characters",
 )  # fmt: skip
-"""The columns of `LeafTexts.counts`. Each leaf counts at least one character, as in the published
+"""The columns of `LeafTexts.counts`. A leaf has at least one character, as in the published
 code."""
 
 # . , ? ; : ! and their equivalents in other scripts.
@@ -86,18 +86,18 @@ _YEAR, _YEAR_DIGITS = re.compile(r"\b\d{4}\b"), 4
 
 @dataclass(frozen=True, slots=True)
 class LeafTexts:
-    """The text counts of leaves, from which features are computed."""
+    """Counts and other properties of the texts of leaves. Features are computed from them."""
 
     counts: IntArray
     """(n_leaves, len(COUNTS))."""
     ends_with_punctuation: npt.NDArray[np.bool_]
     ends_with_question: npt.NDArray[np.bool_]
-    """`ends_with_punctuation` and `ends_with_question` are (n_leaves,)."""
+    """Both have the shape (n_leaves,)."""
 
 
 def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
-    """Return the counts of some leaves. There must be at least one leaf. The time is linear in the
-    number of characters."""
+    """Compute the counts of `leaves`, which must not be empty. Takes time linear in the number of
+    characters."""
     texts = leaves.texts
     page, n = PageCharacters.of(texts), len(texts)
     numeric = page.counts[:, _DIGITS].sum(axis=1)
@@ -122,7 +122,7 @@ def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
 
 
 def _count(count: Callable[[str], int], texts: Sequence[str], mask: npt.NDArray[np.bool_]) -> IntArray:
-    """Return the count for each text in `mask`, and 0 for the others."""
+    """Apply `count` to each text in `mask`. The result for other texts is 0."""
     counts = np.zeros(len(texts), np.int64)
     for number in np.flatnonzero(mask).tolist():
         counts[number] = count(texts[number])
@@ -141,7 +141,7 @@ def _load_stop_hashes() -> HashArray:
 
 
 def _count_in_links(tree: Tree, leaves: Leaves) -> IntArray:
-    """Return the number of characters in links in each leaf, without white space at the ends of
-    link texts."""
+    """Return the number of link characters in each leaf, without white space at the ends of link
+    texts."""
     before = np.array(sum_link_chars(tree), np.int64)
     return np.asarray(before[leaves.last // 2 + 1] - before[(leaves.first + 1) // 2])

@@ -1,4 +1,4 @@
-"""Loads and saves the weights of the labeler `web2text`, an .npz file with int16 matrices."""
+"""Loads and saves the weights of the labeler `web2text`: an .npz file with int16 matrices."""
 
 import hashlib
 import io
@@ -20,27 +20,29 @@ from dripper_labelers.web2text.features import NAMES, PAIR_NAMES
 from dripper_labelers.web2text.network import WEIGHT_STEPS, Layer, split_layers
 
 FORMAT = 1
-"""Changes whenever the meaning of a feature or of the networks changes, because old weights would
-be misread."""
+"""Must change whenever the meaning of a feature or of the networks changes. Otherwise, old weights
+would be misread."""
 LEAF, PAIR = "leaf", "pair"
-"""The prefixes of the names of each network's matrices."""
+"""The prefixes of the matrix names of each network."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Both networks, and the other values needed for labelling."""
+    """The weights of both networks and other values needed for labeling."""
 
     matrices: Mapping[str, FloatArray]
     """The matrices by name; see `network.name_matrices`."""
     mean: FloatArray
     scale: FloatArray
-    """`mean` and `scale`, (128 + 25,), standardise the leaf features, then the pair features."""
+    """Both have the shape (128 + 25,). They standardize the leaf features, followed by the pair
+    features."""
     pair_weight: float
-    """The paper's lambda: the weight of the pair potentials."""
+    """The weight of the pair potentials (lambda in the paper)."""
     main_bias: float = 0.0
-    """Added to a leaf's log potential of main; chosen on held-out pages."""
+    """An offset that is added to a leaf's log potential of main. It was chosen on held-out
+    pages."""
     version: str = ""
-    """The file's hash."""
+    """The hash of the file."""
 
     @cached_property
     def leaf_layers(self) -> Sequence[Layer]:
@@ -54,8 +56,8 @@ class Weights:
 
 
 def save_weights(weights: Weights, path: Path) -> None:
-    """Write the file. The same weights always give the same bytes. Raises ValueError if a weight is
-    outside ±32."""
+    """Write the file. Equal weights give equal bytes. Raises ValueError if a weight is outside
+    ±32."""
     meta = {
         "format": FORMAT, "features": NAMES, "pair_features": PAIR_NAMES, "pair_weight": weights.pair_weight,
         "main_bias": weights.main_bias,
@@ -67,9 +69,9 @@ def save_weights(weights: Weights, path: Path) -> None:
 
 
 def load_weights(path: Path | None = None) -> Weights:
-    """Read a file written by :func:`save_weights`; None means the package's own file.
+    """Read a file written by :func:`save_weights`; None means the file in this package.
 
-    Raises MachineError if the file is missing or damaged, or its features differ from this
+    Raises MachineError if the file is missing or damaged, or has features other than this
     version's.
     """
     source = path or files("dripper_labelers.web2text").joinpath("web2text_weights.npz")

@@ -1,6 +1,7 @@
-"""Reads CDXJ, a text format for indexes: each line has a sort key, a timestamp and a JSON object.
+"""Reads CDXJ, a text format for indexes. Each line contains a sort key, a timestamp and a JSON
+object.
 
-It is written by pywb, cdxj-indexer and Common Crawl's URL index. Numbers are strings in most files.
+pywb, cdxj-indexer and Common Crawl's URL index write CDXJ. Most files store numbers as strings.
 """
 
 import gzip
@@ -14,11 +15,11 @@ from dripper.warc.index.selection import Capture
 from dripper.warc.open.base import Readable, parse_whole_number, unzip
 
 _MAX_LINE_BYTES = 1 << 22
-"""A line of more than 4 MiB is not a capture, as no address is this long."""
+"""The maximum length of a line. No URL is this long, so a longer line is not a capture."""
 
 
 def parse_line(line: str) -> Capture:
-    """Return the capture in a line. Raises ValueError, with the reason, if the line has none.
+    """Parse a line. Raises ValueError with the reason if the line contains no capture.
 
     >>> fields = '{"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}'
     >>> parse_line(f"org,e)/ 2024 {fields}").file
@@ -46,8 +47,8 @@ def parse_line(line: str) -> Capture:
 
 
 def read_lines(stream: Readable, path: str) -> Iterator[str]:
-    """Yield the lines of a stream. A gzip stream is inflated, even if it has several members.
-    Raises FileError if the stream ends inside a member or is damaged."""
+    """Yield the lines of a stream, decompressed if it is gzip (also with several members). Raises
+    FileError if the stream is damaged or ends inside a member."""
     lines = unzip(stream)
     try:
         while line := lines.readline(_MAX_LINE_BYTES):

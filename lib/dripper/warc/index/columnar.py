@@ -1,5 +1,5 @@
-"""Reads Common Crawl's columnar index, and other Parquet files with the same columns. Conditions
-are pushed down to the row groups of the files."""
+"""Reads Common Crawl's columnar index and other Parquet files with the same columns. Conditions are
+pushed down to the row groups of the files."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -24,7 +24,7 @@ _USED = (*_NEEDED, _STATUS, _LANGUAGES, *_MIMES)
 
 class ColumnarIndex:
     """A Parquet file, or the Parquet files in a folder or prefix. The constructor raises InputError
-    if they cannot be read, or lack a column that every index must have or that `selection`
+    if the files cannot be read, or lack a column that is always required or that `selection`
     needs."""
 
     def __init__(self, path: str, selection: Selection, settings: S3Settings) -> None:
@@ -52,7 +52,8 @@ class ColumnarIndex:
         return [prefix + name for name in self._dataset.files]
 
     def read_captures(self) -> Iterator[Capture | ValueError]:
-        """Yield the selected captures, and an error for each row without a location in a file."""
+        """Yield the selected captures, and a ValueError for each row without a location in a
+        file."""
         columns = [name for name in _USED if name in self._columns]
         try:
             for batch in self._dataset.to_batches(columns=columns, filter=self._build_filter()):
@@ -64,7 +65,7 @@ class ColumnarIndex:
             raise FileError(FileErrorKind.UNREADABLE, f"the index {self._path} cannot be read: {error}") from error
 
     def _build_filter(self) -> Any:
-        """Return the conditions that can be tested on row groups; `Selection.wants` tests the
+        """Return the conditions that can be tested on row groups. `Selection.wants` tests all the
         others."""
         from pyarrow import compute as pc
 
@@ -79,7 +80,7 @@ class ColumnarIndex:
         tests = [pc.field(column).isin(list(values)) for column, values in exact.items() if values]
         if chosen.domains and _DOMAIN in self._columns:
             # A registered domain is a suffix of the host. The requested domain may be a suffix of
-            # the registered domain, or the other way round.
+            # the registered domain, or vice versa.
             ends = [domain.split(".")[-1] for domain in chosen.domains]
             of_domain = (pc.ends_with(pc.field(_DOMAIN), "." + end) | (pc.field(_DOMAIN) == end) for end in ends)
             tests.append(reduce(or_, of_domain))
@@ -91,7 +92,7 @@ class ColumnarIndex:
 
 
 def _open_file_system(path: str, settings: S3Settings) -> tuple[str, Any]:
-    """Return the path within a file system, and the file system (None: this machine's)."""
+    """Return the path within a file system, and the file system (None means the local one)."""
     if not is_s3(path):
         return str(local_path(path)), None
     from pyarrow.fs import S3FileSystem

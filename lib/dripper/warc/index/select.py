@@ -1,5 +1,4 @@
-"""Looks up the records that `--select` asks for in an index, and returns their places in archive
-files."""
+"""Looks up the records that `--select` requests in an index, and returns their byte ranges."""
 
 import re
 import zlib
@@ -22,13 +21,13 @@ from dripper.warc.open.wacz import WACZ_NAME, ZipError, list_archives, open_dire
 from dripper.warc.read.record import MAX_PROBLEMS
 
 _CDXJ_NAME = re.compile(r"\.cdxj?(?:\.gz)?$|/cdx-\d+\.gz$", re.IGNORECASE)
-"""Names of CDXJ files, such as cdx-00000.gz in Common Crawl. Files with other names are Parquet."""
+"""Matches the names of CDXJ files, such as cdx-00000.gz in Common Crawl. Any other name is read as
+Parquet."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """The byte range of the record for `url` in an archive file as stored, according to an
-    index."""
+    """The stored byte range of the record for `url` in an archive file, according to an index."""
 
     offset: int
     length: int
@@ -40,15 +39,15 @@ class Selected:
     """The records that a selection matches."""
 
     identity: str = ""
-    """The identity of the selection with these indexes; see `Selection.identity`."""
+    """Identifies the selection and the versions of its indexes; see `Selection.identity`."""
     files: dict[str, tuple[Place, ...]] = field(default_factory=dict)
-    """Path of an archive file → the places in the file, in order."""
+    """Path of an archive file → the sorted byte ranges in the file."""
     n_problems: int = 0
     problems: list[str] = field(default_factory=list)
-    """Problems with the indexes, at most 20; `n_problems` counts all problems."""
+    """Problems with the indexes, at most 20. `n_problems` counts all of them."""
 
     def add_problem(self, sentence: str) -> None:
-        """Count a problem, and keep its sentence if there are fewer than MAX_PROBLEMS."""
+        """Count a problem. Its description is kept only for the first MAX_PROBLEMS problems."""
         self.n_problems += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(sentence)
@@ -60,18 +59,18 @@ class Selected:
 
 
 def select(text: str, settings: ReadSettings | None = None) -> Selected:
-    """Return the places of the selected records.
+    """Return the byte ranges of the selected records.
 
-    Relative archive names in the index are appended to `settings.list_prefix`, or without one to
-    the bucket, server or folder of the index. A line without a capture counts as a problem.
+    Relative archive names are resolved like those in a list (`locate_archives`); those in the index
+    of a WACZ refer to archives in the WACZ. An index line without a capture counts as a problem.
 
     Args:
         text: The value of `--select`; see `dripper.warc.index.selection`.
         settings: The settings for reading; None means the defaults.
 
     Raises:
-        InputError: `text` is invalid, or an index cannot be read, or `text` asks for languages but
-            an index has none.
+        InputError: `text` is invalid, an index cannot be read, or `text` selects languages but an
+            index contains none.
     """
     settings = settings or ReadSettings()
     selection, urls = parse_selection(text)
@@ -96,8 +95,8 @@ def select(text: str, settings: ReadSettings | None = None) -> Selected:
 
 
 def _drop_repeats(places: Iterable[Place]) -> tuple[Place, ...]:
-    """Return the places in order, each record once. If indexes give different lengths for a record,
-    the largest is kept."""
+    """Return the byte ranges in order, one per record. If several indexes give different lengths
+    for a record, the largest length is kept."""
     largest = {(place.offset, place.url): place for place in sorted(places)}
     return tuple(sorted(largest.values()))
 
@@ -105,8 +104,8 @@ def _drop_repeats(places: Iterable[Place]) -> tuple[Place, ...]:
 def _read_captures(
     index: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
 ) -> Iterator[Capture | ValueError]:
-    """Yield the selected captures in an index, and an error for each line without a capture. Add
-    the versions of the index files to `versions`."""
+    """Yield the selected captures of an index, and a ValueError for each line without a capture.
+    The versions of the index files are added to `versions`."""
     if WACZ_NAME.search(index):
         return _read_own_index(index, selection, settings, versions)
     if _CDXJ_NAME.search(index):
@@ -129,7 +128,8 @@ def _read_cdxj(
 def _read_own_index(
     path: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
 ) -> Iterator[Capture | ValueError]:
-    """Yield the selected captures from the indexes inside a WACZ, with offsets in the WACZ."""
+    """Yield the selected captures from the indexes inside a WACZ. Their offsets refer to the
+    WACZ."""
     try:
         with (
             closing(open_shared(path, settings, 0, FIRST_BYTES)) as source,
@@ -150,8 +150,8 @@ def _read_own_index(
 
 
 def _locate_inside(capture: Capture | ValueError, path: str, starts: dict[str, int]) -> Capture | ValueError:
-    """Convert a capture in an archive inside a WACZ to one with the path of the WACZ and an offset
-    in it."""
+    """Convert a capture inside a WACZ: replace its archive name by the path of the WACZ, and its
+    offset by the offset in the WACZ."""
     if isinstance(capture, ValueError):
         return capture
     start = starts.get(capture.file.rpartition("/")[2])
@@ -161,7 +161,7 @@ def _locate_inside(capture: Capture | ValueError, path: str, starts: dict[str, i
 
 
 def _read_stream(stream: Readable, index: str, selection: Selection) -> Iterator[Capture | ValueError]:
-    """Yield the selected captures from a CDXJ stream."""
+    """Yield the selected captures of a CDXJ stream."""
     n_captures, tells_languages = 0, False
     for number, line in enumerate(read_lines(stream, index), 1):
         if not line.strip() or line.startswith((" CDX", "!meta")):

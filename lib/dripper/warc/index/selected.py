@@ -1,4 +1,4 @@
-"""Reads single records from an archive file, at the places that an index gives."""
+"""Reads single records from an archive file at the byte ranges that an index gives."""
 
 import io
 from bisect import bisect_right
@@ -20,17 +20,18 @@ from dripper.warc.read.reader import RecordReader, offer_dictionaries
 from dripper.warc.read.record import Record
 
 GAP_BYTES = 1 << 18
-"""Records that are no farther apart than this are read together: a new request takes about as long
-as reading 256 KiB more in an open request."""
+"""The maximum gap between records that are read together. A new request takes about as long as
+reading 256 KiB more in an open request."""
 
 _HELD_BYTES = 16 << 20
-"""The maximum number of bytes for neighbours that are read together. A record with more stored
-bytes is read from the file whenever it is needed, and not kept, because its length in the index may
-be wrong."""
+"""The maximum number of bytes for records that are read together. A record with more stored bytes
+is read from the file whenever it is needed and not kept in memory, because the index may overstate
+its length."""
 
 
 class _Excerpt:
-    """A file as a `Source` that ends after the current record, so that no later bytes are read."""
+    """A view of a file, as a `Source`. It ends after the current record, so that no later bytes are
+    read."""
 
     def __init__(self, source: Source) -> None:
         self.size_bytes = source.size_bytes
@@ -42,7 +43,7 @@ class _Excerpt:
         self._end: int | None = None
 
     def read_group(self, group: Sequence[Place]) -> None:
-        """Read the bytes of neighbouring records together."""
+        """Read the bytes of neighboring records together."""
         self._at, end = group[0].offset, group[-1].offset + group[-1].length
         self._data = b""
         if _is_held(group[0]):
@@ -50,13 +51,13 @@ class _Excerpt:
                 self._data = read_up_to(stream, end - self._at)
 
     def show(self, place: Place) -> None:
-        """Make the record at `place` the current one. It must be in the most recently read
-        group."""
+        """Make the record at `place` the current one. It must belong to the group that was read
+        last."""
         self._start, self._end = place.offset, place.offset + place.length
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
-        if self._end is None or offset < self._start:  # the first bytes, which show the file type
+        if self._end is None or offset < self._start:  # first bytes, for detecting the file type
             return self._source.open_at(offset, end)
         if self._data:
             return io.BytesIO(self._data[offset - self._at : self._end - self._at])
@@ -69,7 +70,7 @@ class _Excerpt:
 
 class _Archives:
     """The members of a file, or of each archive inside a WACZ. They are prepared before any record
-    in the file is read."""
+    is read."""
 
     def __init__(self, source: Source, settings: ReadSettings) -> None:
         inner: list[Slice] = []
@@ -86,14 +87,14 @@ class _Archives:
             self._archives.append((members, start, offer_dictionaries(members, settings)))
 
     def find(self, offset: int) -> tuple[Members, int, Offered]:
-        """Return the members of the archive that contains the byte at `offset`, the archive's start
-        offset, and its dictionaries."""
+        """Return the members, start offset and dictionaries of the archive that contains the byte
+        at `offset`."""
         return self._archives[min(bisect_right(self._ends, offset), len(self._archives) - 1)]
 
 
 class SelectedReader(RecordReader):
-    """The pages among the records at `places`. In the report, `records` counts these places and the
-    `n_before` records that already have rows."""
+    """The pages among the records at `places`. In the report, `records` counts these records plus
+    the `n_before` records that already have rows."""
 
     def __init__(
         self,
@@ -131,7 +132,7 @@ class SelectedReader(RecordReader):
             report.fail(error)
 
     def _record_at(self, place: Place, members: Members) -> Record | None:
-        """Count the record at a place, and return the page if the record is one."""
+        """Count the record at `place`, and return its page if it has one."""
         frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES, Part(max(0, place.offset - self._base)))
         item = next(iter(frames), None)
         why = self._find_mismatch(place, item)
@@ -142,7 +143,7 @@ class SelectedReader(RecordReader):
         return None
 
     def _find_mismatch(self, place: Place, item: Frame | Gap | None) -> str | None:
-        """Return a description of how the record differs from the index, or None."""
+        """Describe how a record differs from the index. Return None if it matches."""
         inside = place.offset + place.length < (self.report.size_bytes or 0)
         if not isinstance(item, Frame) or (item.fault == "clipped" and inside):
             return f"no whole record is in the {place.length} bytes there"
@@ -158,25 +159,24 @@ def read_selected(
     address: str | None = None,
     n_before: int = 0,
 ) -> SelectedReader:
-    """Return an iterator over the pages at `places` in one WARC or ARC file, which reads little
-    more than these byte ranges. See `read_records`.
+    """Iterate over the pages at `places` in an archive file, reading little more than these byte
+    ranges. See `read_records`.
 
-    The records are the same as when the whole file is read, and have the same `page_id`. A place
-    without a record, or with a record for another address, is a problem, and is skipped as "not as
-    indexed".
+    The records are the same as when the whole file is read, and have the same `page_id`. If a byte
+    range does not contain a record for its URL, this counts as a problem, and the record is skipped
+    as "not as indexed".
 
     Args:
         address: The canonical address for records and report; None means the address of `path`.
-        n_before: The number of selected records that are not read because their rows already exist.
-            They are counted as skipped.
+        n_before: The number of selected records that already have rows. They are not read, but
+            counted as skipped.
     """
     return SelectedReader(path, places, settings or ReadSettings(), address, n_before)
 
 
 def group_neighbours(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Yield groups of neighbouring places, in order. The places in a group are no more than
-    GAP_BYTES apart, and the group has at most _HELD_BYTES. A larger place is in a group of its
-    own."""
+    """Group neighboring byte ranges, in order. Within a group, gaps are at most GAP_BYTES, and the
+    total is at most _HELD_BYTES. A larger range forms its own group."""
     group: list[Place] = []
     for place in places:
         if group and (

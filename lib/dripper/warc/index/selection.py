@@ -2,9 +2,8 @@
 
     index=INDEX[,index=…][,host=example.org][,domain=…][,language=deu][,status=200][,mime=text/html][,url-prefix=…][,urls=@FILE]
 
-A key may occur several times. For each key, a capture must match one of the key's values. A comma
-in a value is written %2C.
-"""
+A key may occur several times. For each key that occurs, a capture must match one of the values. A
+comma within a value is written as %2C."""
 
 import hashlib
 import json
@@ -16,11 +15,25 @@ from dripper.addresses import ascii_host, host_name
 from dripper.errors import InputError
 
 KEYS = ("index", "url-prefix", "host", "domain", "language", "status", "mime", "urls")
-"""index: A CDXJ file (`.cdxj`, `.cdx`, gzipped or not), a WACZ file with an index inside, a Parquet
-file, or a folder or prefix with Parquet files. url-prefix: The beginning of the address. host: The
-whole host. domain: The host or a suffix of it. language: An ISO 639-3 code, as in Common Crawl.
-status: The HTTP status. mime: The detected type, or if the index has none, the type that the server
-sent. urls: @ and the path of a file with one address per line."""
+"""The keys of `--select`.
+
+index: A CDXJ file (`.cdxj`, `.cdx`, gzipped or not), a WACZ file with its own index, a Parquet
+file, or a folder or prefix with Parquet files.
+
+url-prefix: The beginning of the URL.
+
+host: The full host name.
+
+domain: The host name or a suffix of it.
+
+language: An ISO 639-3 code, as in Common Crawl.
+
+status: The HTTP status.
+
+mime: The detected media type. If the index has none, the type that the server sent.
+
+urls: @ and the path of a file with one URL per line.
+"""
 
 Value = TypeVar("Value", str, int)
 
@@ -29,8 +42,14 @@ _EXAMPLE = "write for instance index=cc-index.parquet,host=example.org,status=20
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """An index entry. file: The archive, as named in the index. offset, length: The record's byte
-    range, as stored. languages: None if the index has no languages."""
+    """An index entry.
+
+    file: The archive, as named in the index.
+
+    offset, length: The stored byte range of the record.
+
+    languages: None if the index contains no languages.
+    """
 
     url: str
     file: str
@@ -42,14 +61,14 @@ class Capture:
 
     @property
     def host(self) -> str:
-        """The host in the address, in lower case, or "" if there is none."""
+        """The host in the URL, in lower case; "" if there is none."""
         return host_name(self.url) or ""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The conditions that select captures. An empty field accepts every value; if `urls` is None,
-    every address is accepted."""
+    """The conditions that select captures. An empty field accepts every value. If `urls` is None,
+    every URL is accepted."""
 
     indexes: tuple[str, ...]
     url_prefixes: tuple[str, ...] = ()
@@ -79,8 +98,8 @@ class Selection:
         )
 
     def identity(self, versions: dict[str, str | None], files: Iterable[str] = ()) -> str:
-        """Return 16 hex digits that change if the selection, an index, or an archive's address
-        changes. They do not depend on the order of the selection's parts.
+        """Return 16 hex digits that change if the conditions, an index, or an archive's address
+        changes. The order of the conditions does not matter.
 
         Args:
             versions: Canonical address of each index file → its version.
@@ -93,8 +112,8 @@ class Selection:
 
 
 def parse_selection(text: str) -> tuple[Selection, str | None]:
-    """Parse the value of `--select`. Return the selection, and the path of its list of addresses,
-    or None; the list is read elsewhere. Raises InputError.
+    """Parse the value of `--select`. Return the selection, and the path of the URL list or None.
+    The list is not read. Raises InputError if the value is invalid.
 
     >>> parse_selection("index=a.cdxj,host=Example.org,status=200")[0].hosts
     ('example.org',)

@@ -1,1 +1,1 @@
-"""Opens archives wherever they are stored: local paths, lists, S3, HTTP, other storages."""
+"""Opens archives from local paths, path lists, S3, HTTP and other storage systems."""

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import BinaryIO, Protocol, cast
 
 READ_BYTES = 1 << 16
-"""Bytes per read. This size costs 1.15 CPU ms per page of 180 kB (three records); 8, 16 and 32 KiB
-cost 1.19, 1.20 and 1.13 ms. The size is not larger, because the rest of a read is copied at the end
-of each member."""
+"""Bytes per read. Measured CPU time per page of 180 kB (three records): 1.15 ms at 64 KiB, 1.19,
+1.20 and 1.13 ms at 8, 16 and 32 KiB. Larger reads would copy more bytes at the end of each
+member."""
 
 _MOST_BYTES = 1 << 20
-"""The maximum number of bytes per read, so that a length claimed by a file costs no memory before
-the bytes arrive."""
+"""The maximum number of bytes per read. A file that claims a huge length therefore cannot make the
+reader allocate memory before the bytes arrive."""
 
 
 class Readable(Protocol):
@@ -28,27 +28,29 @@ class Readable(Protocol):
 
 
 class Source(Protocol):
-    """An archive file that can be opened at any byte, any number of times. size_bytes: None if
-    unknown.
+    """An archive file that can be opened at any byte offset, any number of times.
 
-    version: A string that changes with the file's content: `etag:…` or `mtime:…` (nanoseconds).
-    None if the storage has neither.
+    size_bytes: The size of the file; None if unknown.
+
+    version: A string that changes whenever the content changes: `etag:…` or `mtime:…`
+    (nanoseconds). None if the storage has neither.
     """
 
     size_bytes: int | None
     version: str | None
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
-        """Return a stream of the file's bytes, starting at `offset`. Raises InputError or OSError.
+        """Open a stream of the file's bytes that starts at `offset`. Raises InputError or OSError.
 
         Args:
-            end: The offset at which the stream may end. A connection that is read to its end is
+            end: The stream may end at this offset. A connection that has been read to its end is
                 reused for the next request.
         """
         ...
 
     def close(self) -> None:
-        """Close the open connections and files. Streams from `open_at` are closed separately."""
+        """Close the open connections and files. The caller must close the streams from
+        `open_at`."""
         ...
 
 
@@ -95,15 +97,19 @@ class _Raw(io.RawIOBase):
 
 
 def unzip(stream: Readable) -> BinaryIO:
-    """Return the rest of a stream as a file. If it is gzip, it is inflated, even if it has several
-    members. Reading damaged gzip raises EOFError, OSError or zlib.error."""
+    """Return the rest of a stream as a file, decompressed if it is gzip (also with several
+    members). Reading damaged gzip raises EOFError, OSError or zlib.error."""
     file = io.BufferedReader(_Raw(stream), READ_BYTES)
     return cast("BinaryIO", gzip.GzipFile(fileobj=file) if file.peek(2).startswith(b"\x1f\x8b") else file)
 
 
 class Cursor:
-    """A position in a file's stored bytes. stored: The bytes that have been read but not yet used.
-    at: The offset of the first byte in `stored`."""
+    """A position in a file's stored bytes.
+
+    stored: The bytes that have been read but not yet consumed.
+
+    at: The offset of the first byte in `stored`.
+    """
 
     def __init__(self, stream: Readable, at: int) -> None:
         self.at = at
@@ -117,8 +123,7 @@ class Cursor:
         return bool(data)
 
     def fill(self, size: int) -> bool:
-        """Read until `stored` has at least `size` bytes; return False if the file ends before
-        that."""
+        """Read until `stored` has at least `size` bytes; return False if the file ends first."""
         while len(self.stored) < size:
             if not self.read_more(max(READ_BYTES, size - len(self.stored))):
                 return False
@@ -131,7 +136,7 @@ class Cursor:
 
 
 def read_bites(cursor: Cursor, good: int) -> Iterator[bytes]:
-    """Yield the stored bytes: in pieces up to offset `good`, then one byte at a time."""
+    """Yield the stored bytes in large pieces up to offset `good`, and byte by byte after it."""
     while cursor.stored or cursor.read_more():
         bite = cursor.stored[: max(0, good - cursor.at)]
         if bite:
@@ -142,13 +147,13 @@ def read_bites(cursor: Cursor, good: int) -> Iterator[bytes]:
 
 
 _NUMBER_DIGITS = 18
-"""The maximum number of digits; no file size has more. Python refuses to parse numbers of more than
-4,300 digits."""
+"""The maximum number of digits in a size; no real file is larger. Python itself raises an error for
+more than 4,300 digits."""
 
 
 def parse_whole_number(text: str | None) -> int | None:
-    """Return the number in a header, or None if it cannot be a size or a code because it is not all
-    digits, or has too many digits. Never raises.
+    """Parse the number in a header. Return None if the text contains anything but digits, or too
+    many digits for a size. Never raises.
 
     >>> [parse_whole_number(text) for text in (" 680 ", "-1", "²", "9" * 5000)]
     [680, None, None, None]

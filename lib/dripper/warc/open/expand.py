@@ -1,4 +1,5 @@
-"""Expands the value of `--warcs` (files, folders, patterns, prefixes, lists) into archive files."""
+"""Expands the value of `--warcs` (files, folders, glob patterns, prefixes, lists) into archive
+files."""
 
 import fnmatch
 import glob
@@ -32,7 +33,7 @@ from dripper.warc.open.source import (
 
 
 def read_text(path: str, settings: ReadSettings) -> str:
-    """Return the text of a list, which may be gzipped. Raises InputError if it is not text."""
+    """Read a list file, which may be gzipped. Raises InputError if the file is not UTF-8 text."""
     try:
         with closing(open_source(path, settings, None).open_at(0)) as stream:
             return unzip(stream).read().decode("utf-8-sig")
@@ -42,8 +43,8 @@ def read_text(path: str, settings: ReadSettings) -> str:
 
 
 def read_list(path: str, settings: ReadSettings) -> list[str]:
-    """Return the lines of a list, except blank lines and comments. Raises InputError if the list is
-    not text."""
+    """Return the lines of a list file without blank lines and comments. Raises InputError if the
+    file is not UTF-8 text."""
     lines = (line.strip() for line in read_text(path, settings).splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -51,16 +52,16 @@ def read_list(path: str, settings: ReadSettings) -> list[str]:
 def locate_archives(names: Sequence[str], source: str, settings: ReadSettings) -> list[str]:
     """Return the paths of the archives that a list or an index names.
 
+    Relative names are appended to `settings.list_prefix`. If that is not set, they are appended to
+    the bucket or server of `source` or, if `source` is a local file, to its folder or the working
+    folder.
+
     Args:
-        names: The names as written in `source`. Relative names are appended to
-            `settings.list_prefix`, or without one to the bucket or server of `source`, or to its
-            folder.
-        source: The list or index.
-        settings: The settings for reading.
+        names: The names as written in `source`.
+        source: The path of the list or index.
 
     Raises:
-        InputError: None of the relative names exists in the folder of `source` or the working
-            folder.
+        InputError: No relative name exists in the folder of `source` or in the working folder.
     """
     names = [name if name.startswith("~") else archive_place(f"@{loggable(source)}:", name) for name in names]
     relative = dict.fromkeys(n for n in names if "://" not in n and not n.startswith(("/", "file:/", "dbfs:/")))
@@ -88,7 +89,7 @@ def _find_prefix(path: str, relative: Sequence[str], settings: ReadSettings) -> 
 
 
 GLOB = re.compile(r"[*?\[]")
-"""A character that makes a name a pattern."""
+"""Matches the characters that turn a name into a glob pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,9 @@ class SourceFile:
     path: str
     """The path as `read_records` accepts it."""
     size_bytes: int | None = None
-    """The size as stored; None if asking would cost a request."""
+    """The stored size; None if determining it would take a request."""
     version: str | None = None
-    """See `Source.version`; None if asking would cost a request."""
+    """See `Source.version`; None if determining it would take a request."""
 
     @property
     def address(self) -> str:
@@ -109,22 +110,21 @@ class SourceFile:
 
 
 def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
-    """Return the archive files that `spec` names, each once. Files from a folder or pattern are
-    sorted by name; otherwise, the order is as given.
+    """Return the archive files that `spec` names, without duplicates. Files from a folder or
+    pattern are sorted by name. Otherwise, the order of `spec` is kept.
 
     Args:
-        spec: Comma-separated parts: local paths, folders (searched recursively, also through links,
-            for names like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects,
-            prefixes or patterns, `http(s)://` files, files, folders and patterns in other storages
-            (docs/storages.md), and `@list`s. A list is a file in any of these storages, gzipped or
-            not, with one path per line. Relative paths in it are appended to
-            `settings.list_prefix`, or without one to the bucket or server of the list (as Common
-            Crawl's `warc.paths.gz` requires), or to a local list's folder. The files in a list are
-            not checked here, as there may be a hundred thousand of them.
+        spec: Comma-separated parts. Each part is a local path, a folder, a pattern (`*`, `?`,
+            `[…]`, `**`), an `s3://` object, prefix or pattern, an `http(s)://` file, a file, folder
+            or pattern in another storage (docs/storages.md), or an `@list`. Folders are searched
+            recursively, also through symbolic links, for names like `x.warc.gz` or `x.arc`. A list
+            is a text file with one path per line, gzipped or not, in any of these storages;
+            `locate_archives` explains how its relative paths are resolved. The files in a list are
+            not checked here, because a list may name a hundred thousand of them.
         settings: The settings for reading; None means the defaults.
 
     Raises:
-        InputError: A part of `spec` does not exist, or names no file.
+        InputError: A part of `spec` does not exist or matches no file.
     """
     settings, files = settings or ReadSettings(), list[SourceFile]()
     for part in _split_parts(spec):
@@ -139,7 +139,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 
 def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
-    """Like `expand`, but also return named files that do not exist (any more)."""
+    """Like `expand`, but include named files that do not exist (any more)."""
     files: list[SourceFile] = []
     for part in _split_parts(spec):
         part = _normalize_part(part)
@@ -153,7 +153,7 @@ def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
 
 
 def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Return the files without repeated addresses."""
+    """Remove files with a duplicate address; the first one is kept."""
     by_address: dict[str, SourceFile] = {}
     for file in files:
         by_address.setdefault(file.address, file)
@@ -161,8 +161,8 @@ def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
 
 
 def _split_parts(spec: str) -> list[str]:
-    """Split `spec` at commas, unless all of it is the name of an existing file."""
-    # A `spec` with many parts may be too long for a file name; `Path.exists` would raise an error.
+    """Split `spec` at commas, unless `spec` as a whole is the path of an existing file."""
+    # A long `spec` may exceed the limit for file names, and `Path.exists` would raise an error.
     if spec and os.path.exists(local_path(spec)):  # noqa: PTH110
         return [spec]
     parts = [part.strip() for part in spec.split(",") if part.strip()]
@@ -209,10 +209,11 @@ def explain_absence(part: str) -> InputError:
 
 
 def list_files_below(folder: Path) -> list[Path]:
-    """Return all files below a folder, sorted by name.
+    """Return all files below a folder, sorted by path.
 
-    Links to folders are followed. Each real folder is listed once, under its own name if it is
-    itself below `folder`. Broken links are included; reading them gives the error.
+    Symbolic links to folders are followed. A real folder that is reachable by several paths is
+    listed once, under its own path if it lies below `folder`. Broken links are included, so that
+    reading them reports the error.
     """
     paths: list[Path] = []
     real_folders: set[str] = set()
@@ -258,8 +259,8 @@ def _list_s3(part: str, settings: ReadSettings) -> list[SourceFile]:
 
 
 def _is_file(name: str, size: int | None) -> bool:
-    """Return whether an object is a file. Empty objects without an archive's name only mark folders
-    and finished jobs."""
+    """Return whether an object is a real file. Empty objects without an archive name are only
+    markers for folders and finished jobs."""
     return size != 0 or ARCHIVE_NAME.search(name) is not None
 
 
@@ -288,8 +289,8 @@ def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
 
 
 def _stat_if_local(name: str) -> SourceFile:
-    """Return a file, with its size and version if it is local. Remote files are not checked,
-    because each would cost a request, and a list may name a hundred thousand files."""
+    """Return a file, with size and version if it is local. Remote files are not checked: each check
+    would cost a request, and a list may name a hundred thousand files."""
     if "://" in name.removeprefix("file://") or has_file_system(name):
         return SourceFile(name)
     try:

@@ -1,7 +1,7 @@
-"""Opens archives in storages that are neither S3 nor HTTP (`hdfs://`, `gs://`, `abfss://` and
-others) through fsspec.
+"""Opens archives through fsspec in storage systems other than S3 and HTTP (`hdfs://`, `gs://`,
+`abfss://` and others).
 
-Each storage needs its own package on the driver and on the workers; see docs/storages.md.
+Each storage system needs its own package on the driver and the workers; see docs/storages.md.
 """
 
 import re
@@ -18,18 +18,18 @@ from dripper.warc.open.remote import RemoteFile, format_etag_version, retry
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}
-"""Hadoop's name for a scheme → fsspec's name."""
+"""Hadoop's name for a scheme → the name in fsspec."""
 
 _BLOCK_BYTES = 8 << 20
-"""Bytes to read ahead: a request that takes some 50 ms then returns enough bytes for a second of
-work."""
+"""Read-ahead size. A request takes about 50 ms, and this many bytes take about a second to
+process."""
 
 
 def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
-    """Yield (path, bytes, version) for all files below a folder, or for those files that a pattern
-    matches, sorted by name.
+    """Yield (path, bytes, version) for all files below a folder or all files that match a pattern,
+    sorted by name.
 
-    If `path` is a file, only that file is listed. Raises FileError if nothing exists at `path`.
+    If `path` is a file, only that file is yielded. Raises FileError if nothing exists at `path`.
     """
     system, inner = _open_file_system(path)
     try:
@@ -54,11 +54,11 @@ def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
 
 
 class StoredFile(RemoteFile):
-    """One stored file. The constructor raises FileError if the file cannot be read."""
+    """A file opened through fsspec. The constructor raises FileError if the file cannot be read."""
 
     errors = (Exception,)
-    """Each storage raises its own exceptions if a connection breaks. Permanent errors have already
-    been turned into FileErrors."""
+    """Each storage system raises its own exceptions when a connection breaks. Permanent errors are
+    converted to FileError before they get here."""
 
     def __init__(self, path: str, max_attempts: int) -> None:
         super().__init__(path, max_attempts)
@@ -89,7 +89,7 @@ class StoredFile(RemoteFile):
 
 
 def explain(path: str, error: Exception) -> FileError:
-    """Return an error that explains a file system's exception and how to fix its cause."""
+    """Convert a file system's exception to a FileError that describes the problem."""
     if isinstance(error, FileError):
         return error
     if isinstance(error, FileNotFoundError):
@@ -100,7 +100,7 @@ def explain(path: str, error: Exception) -> FileError:
 
 
 def _open_file_system(path: str) -> tuple[Any, str]:
-    """Return the file system for a path, and the path within that file system."""
+    """Return the file system that can open `path`, and the path within that file system."""
     match = _URL.match(path)
     assert match
     scheme = match["scheme"].lower()
@@ -132,7 +132,7 @@ def _explain_missing_package(scheme: str, name: str, error: Exception) -> str:
 
 
 def _find_version(info: dict[str, Any]) -> str | None:
-    """Return the `Source.version` of a file, derived from the details that its storage reports."""
+    """Derive `Source.version` from the metadata that the storage system reports."""
     if etag := info.get("etag") or info.get("ETag"):
         return format_etag_version(str(etag))
     changed = next(

@@ -1,4 +1,4 @@
-"""Opens archives at `http://` and `https://` addresses, such as https://data.commoncrawl.org/."""
+"""Opens archives at `http://` and `https://` URLs, such as https://data.commoncrawl.org/."""
 
 import ipaddress
 import os
@@ -31,7 +31,7 @@ _MAX_REDIRECTS = 5
 _SKIP_BYTES = 1 << 20
 _USER_AGENT = "dripper-spark"
 _AS_IT_COMES: dict[str, Any] = dict.fromkeys(("preload_content", "decode_content", "retries", "redirect"), False)
-"""Request options with which urllib3 does not decode, retry or redirect."""
+"""urllib3 options that turn off decoding, retries and redirects."""
 
 
 class HttpFile(RemoteFile):
@@ -81,8 +81,8 @@ class HttpFile(RemoteFile):
         raise FileError(kind, f"{self._name}: the server answered {status} {response.reason}{hint}")
 
     def _check(self, response: urllib3.BaseHTTPResponse, offset: int) -> None:
-        """Set the size from the first response. Check that later responses are from the same file
-        and start at `offset`."""
+        """Set the size from the first response. For later responses, check that they come from the
+        same version of the file and start at `offset`."""
         etag, content_range = response.headers.get("ETag"), response.headers.get("Content-Range")
         length = response.headers.get("Content-Length")
         ranged = response.status == HTTPStatus.PARTIAL_CONTENT
@@ -101,8 +101,7 @@ class HttpFile(RemoteFile):
 
 
 def _get(url: str, byte_range: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
-    """Request a byte range, follow redirects, and return the response. Raises FileError for a
-    redirect that must not be followed."""
+    """Request a byte range and follow redirects. Raises FileError if a redirect is unsafe."""
     request_url = url
     headers = {"User-Agent": _USER_AGENT, "Range": byte_range}
     timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
@@ -124,9 +123,9 @@ def _get(url: str, byte_range: str, timeout_seconds: float) -> urllib3.BaseHTTPR
 
 
 def _explain_mistrust(address: str, before: str, to: str) -> str | None:
-    """Return the reason why a redirect must not be followed, or None if it may be. A server must
-    neither downgrade HTTPS to HTTP nor redirect this machine to another host in a private
-    network."""
+    """Return the reason why a redirect is unsafe, or None if it is safe. A server must not
+    downgrade HTTPS to HTTP, and must not redirect to this machine or to a different host in a
+    private network."""
     try:
         after = urljoin(before, to)
         target = urlsplit(after)
@@ -143,8 +142,10 @@ def _explain_mistrust(address: str, before: str, to: str) -> str | None:
 
 
 def _is_inside(host: str, asks: bool) -> bool:
-    """Return whether a host is this machine or in a private network. asks: Whether to resolve names
-    through DNS; a proxy resolves names itself."""
+    """Return whether a host is this machine or in a private network.
+
+    asks: Whether to resolve host names through DNS. Behind a proxy, the proxy resolves them.
+    """
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -156,14 +157,14 @@ def _is_inside(host: str, asks: bool) -> bool:
 
 
 def _find_proxy(url: str) -> str | None:
-    """Return the proxy that the environment sets for this address, if any."""
+    """Return the proxy that the environment configures for this URL, if any."""
     parts = urlsplit(url)
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
 
 @lru_cache(maxsize=4)
 def _open_pool(process: int, proxy: str | None) -> urllib3.PoolManager:
-    """Return the connection pool of a process. Connections are kept open, because a TLS handshake
-    for each of many short ranges would take longer than the ranges themselves."""
+    """Return the connection pool of a process. Connections stay open, because for short ranges, a
+    TLS handshake takes longer than the transfer."""
     context = ssl.create_default_context()
     return urllib3.ProxyManager(proxy, ssl_context=context) if proxy else urllib3.PoolManager(ssl_context=context)

@@ -1,5 +1,5 @@
-"""Gives each archive file one canonical address, however its path was written. The ledger's keys
-and the page ids are derived from this address."""
+"""Maps every spelling of an archive's path to one canonical address. The ledger's keys and the page
+ids are derived from this address."""
 
 import hashlib
 import os
@@ -10,10 +10,10 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsp
 from dripper.warc.open.source import ARCHIVE_NAME, bucket_and_key, has_file_system, is_http, is_s3, local_path
 
 _COMMON_CRAWL = ("data.commoncrawl.org", "commoncrawl")
-"""A server, and the bucket that it serves."""
+"""A server, and the S3 bucket that it exposes."""
 
 _S3_HOST = re.compile(r"(?:(?P<bucket>[a-z0-9][a-z0-9.-]+)\.)?s3[.-](?:[a-z0-9-]+\.)*amazonaws\.com(?:\.cn)?")
-"""The hosts in Amazon's HTTP addresses of objects: `BUCKET.s3.REGION.amazonaws.com/KEY`,
+"""Matches the host in Amazon's HTTP URLs for objects: `BUCKET.s3.REGION.amazonaws.com/KEY` or
 `s3.REGION.amazonaws.com/BUCKET/KEY`."""
 
 
@@ -28,10 +28,12 @@ _SIGNATURES = {
         "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"
     ),
 }
-"""Parameters that mark a presigned address → pattern of the parameters that then change from day to
-day or contain credentials (for Amazon, for Google, for their older versions with CloudFront and
-Alibaba, for Azure). An address counts as presigned only if several parameters match the pattern,
-because one alone proves nothing: `sr` or `expires` may belong to the file."""
+"""Query parameters that mark a presigned URL → the pattern of its volatile or secret parameters.
+
+The entries are for Amazon, Google, the older schemes of both together with CloudFront and Alibaba,
+and Azure. A URL counts as presigned only if at least two parameters match the pattern. A single
+match proves nothing: `sr` or `expires` may be part of the file's own URL.
+"""
 
 _CREDENTIALS = frozenset(
     (
@@ -43,33 +45,36 @@ _CREDENTIALS = frozenset(
         *("x-goog-signature", "x-goog-credential"),
     )
 )
-"""Names of secret parameters, in lower case. Akamai calls its tokens `hdn…`."""
+"""Query parameters with secret values, in lower case. Akamai's tokens are called `hdn…`."""
 
 _REDACTED = re.compile(r"redacted-[0-9a-f]{12}")
 
 _S3_SECRET = re.compile(r"\A[A-Za-z0-9]+:[A-Za-z0-9+/=%]*@")
-"""An access key and its secret before a bucket, as old versions of Hadoop accepted them. The secret
-may contain a slash."""
+"""Matches an access key and secret in front of the bucket, a form that old Hadoop versions
+accepted. The secret may contain a slash."""
 
 _CRAWL = re.compile(r"/crawl-data/([^/]+)/|/(CC-(?:MAIN-\d{4}-\d{2,4}|NEWS))/")
-"""Common Crawl's folder layout. Others keep copies of a crawl in a folder with the crawl's name."""
+"""Matches a crawl's name in Common Crawl's folder layout, or in a mirror with a folder named after
+the crawl."""
 
 _SLASH = re.compile("%2F", re.IGNORECASE)
-"""An escaped slash, which belongs to a name and does not separate folders."""
+"""An escaped slash. It is part of a name and does not separate folders."""
 
 _SAFE = "/~:@!$&'()*+,;="
-"""Characters that a URL's path may contain unescaped (RFC 3986, 3.3)."""
+"""Characters that may appear unescaped in a URL path (RFC 3986, 3.3)."""
 
 
 def canonical_address(path: str) -> str:
-    """Return the one address that identifies the file at `path`.
+    """Return the address that identifies the file at `path`, however the path is written.
 
-    For a local file, it is the absolute path with symbolic links resolved. A name that is not UTF-8
-    is written with escapes; a path with escapes cannot be opened. For S3 (`s3a://`, `s3n://`,
-    Amazon's HTTP addresses, Common Crawl's server), it is `s3://bucket/key`. Other HTTP addresses
-    have scheme and host in lower case, and no default port, fragment or credentials. Others, such
-    as `hdfs://`, have scheme and host in lower case, and no password. Never raises; needs no
-    network.
+    - Local files: the absolute path with symbolic links resolved. Bytes that are not UTF-8 are
+      escaped; such an address cannot be opened.
+    - S3 (`s3a://`, `s3n://`, Amazon's HTTP URLs, Common Crawl's server): `s3://bucket/key`.
+    - Other HTTP URLs: scheme and host in lower case, without default port, fragment and
+      credentials.
+    - Other schemes, such as `hdfs://`: scheme and host in lower case, without password.
+
+    Never raises and never accesses the network.
 
     >>> canonical_address("s3a://commoncrawl/x.warc.gz")
     's3://commoncrawl/x.warc.gz'
@@ -90,8 +95,8 @@ def canonical_address(path: str) -> str:
 
 
 def _name_local_file(path: Path) -> str:
-    """Return the real path of a file. A broken link keeps its own path, so that users can find it.
-    Bytes that are not UTF-8 are escaped, as tables cannot store them."""
+    """Return the real path of a file. A broken link keeps its own path, which helps users find it.
+    Bytes that are not UTF-8 are escaped, because table columns cannot store them."""
     real = Path(os.path.realpath(path))
     if not real.exists() and path.is_symlink():
         real = Path(os.path.realpath(path.parent), path.name)
@@ -99,22 +104,23 @@ def _name_local_file(path: Path) -> str:
 
 
 def opening_path(path: str) -> str:
-    """Return a path with which other processes can open the file: the canonical address for a local
-    file, `path` itself for any other."""
+    """Return a path that other processes can open: the canonical address of a local file, or `path`
+    itself if it is remote."""
     return path if is_s3(path) or is_http(path) or has_file_system(path) else canonical_address(path)
 
 
 def reading_path(path: str) -> str:
-    """Return a path with which the file can be opened later: `opening_path` without credentials, as
-    these must not be stored in a table."""
+    """Return a path that can be stored in a table and opened later: `opening_path` without
+    credentials."""
     return strip_credentials(opening_path(path))
 
 
 def strip_credentials(address: str) -> str:
-    """Return an address without password, signature and token, so that it may be stored.
+    """Remove the password, signature and tokens from an address, so that it may be stored.
 
-    A token (`?token=`, `?sig=`) is left out if the rest names an archive, because the same file may
-    have another token tomorrow. If only the token can distinguish files, a short hash replaces it.
+    A token parameter (`?token=`, `?sig=`) is removed if the rest of the URL still names an archive,
+    because tokens for the same file change. Otherwise, the token may be all that distinguishes two
+    files, and its value is replaced by a short hash.
 
     >>> strip_credentials("https://u:p@e.org/a.warc.gz?token=1f&part=2")
     'https://e.org/a.warc.gz?part=2'
@@ -135,8 +141,11 @@ def strip_credentials(address: str) -> str:
 
 
 def _strip_password(base: str, *, keeps_user: bool) -> str:
-    """Return an address without its password. keeps_user: Whether to keep the user name. Azure has
-    the container there; in an HTTP address, it may be a token."""
+    """Remove the password from an address.
+
+    keeps_user: Whether to keep the user name. In Azure's addresses, the user name is the container;
+    in HTTP URLs, it may be a token.
+    """
     scheme, rest = base.split("://", 1)
     authority, slash, path = rest.partition("/")
     user, _, host = authority.rpartition("@")
@@ -145,22 +154,22 @@ def _strip_password(base: str, *, keeps_user: bool) -> str:
 
 
 def page_id(warc_file: str, offset: int, inflated: bool = False, base: int = 0) -> str:
-    """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
+    """Return a page's id: the first 32 hex digits of sha256(canonical address, line feed, offset).
 
-    An inflated offset gets a plus sign, so that it differs from all stored offsets.
+    A plus sign precedes inflated offsets, so that they cannot collide with stored offsets.
 
     Args:
         inflated: Whether `offset` counts inflated bytes (`Frame.inflated`).
-        base: The offset at which the archive begins, if it is inside a WACZ. `base` goes before the
-            plus sign, because the inflated bytes of each archive are counted separately.
+        base: For an archive inside a WACZ, the offset at which the archive begins. It precedes the
+            plus sign, because inflated bytes are counted separately in each archive.
     """
     mark = f"{base or ''}+" if inflated else ""
     return hashlib.sha256(f"{warc_file}\n{mark}{offset}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def find_crawl(warc_file: str) -> str | None:
-    """Return the Common Crawl crawl that an archive file belongs to, or None if no folder in its
-    address names one.
+    """Return the Common Crawl crawl that an archive belongs to, or None if its address contains no
+    crawl name.
 
     >>> find_crawl("s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/a.warc.gz")
     'CC-MAIN-2024-10'
@@ -188,13 +197,12 @@ def _normalize_http_address(url: str) -> str:
 
 
 def _normalize_escapes(path: str) -> str:
-    """Return a part of a path with normalized percent-encoding."""
+    """Normalize the percent-encoding of one part of a path."""
     return quote(unquote(path, errors="surrogateescape"), safe=_SAFE, errors="surrogateescape")
 
 
 def _find_bucket_address(host: str, path: str) -> str | None:
-    """Return the `s3://` address for an Amazon HTTP address, or None if the address does not name
-    an object."""
+    """Convert an Amazon HTTP URL to an `s3://` address. Return None for any other URL."""
     match = _S3_HOST.fullmatch(host)
     if not match:
         return None
@@ -203,8 +211,8 @@ def _find_bucket_address(host: str, path: str) -> str | None:
 
 
 def _strip_query(base: str, query: str, credentials: frozenset[str]) -> str:
-    """Return a query without signatures and `credentials`. A query without either is returned
-    unchanged."""
+    """Remove signatures and the parameters in `credentials` from a query. A query that has neither
+    is returned unchanged."""
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
     names = {name.lower() for name, _ in pairs}
     signed = [set(filter(changing.fullmatch, names)) for mark, changing in _SIGNATURES.items() if mark <= names]

@@ -1,9 +1,8 @@
-"""Reads a remote file from front to back. A dropped connection resumes at the byte at which it
-broke, and all processes on a machine share one request rate.
+"""Reads remote files sequentially. If a connection breaks, reading resumes at the same byte.
 
-A server that asks one worker to slow down (503 SlowDown, 429) means all workers on the machine:
-retrying one call helps little while sixteen others continue. So the pace is kept in a small file in
-the temporary folder.
+All processes on a machine share one request rate per server, which is kept in a small file in the
+temporary folder. If a server asks one worker to slow down (503 SlowDown, 429), all workers on the
+machine must slow down: it helps little if one waits while sixteen others continue.
 """
 
 import fcntl
@@ -26,25 +25,31 @@ from dripper.errors import FileError, FileErrorKind
 from dripper.warc.open.base import Readable, parse_whole_number
 
 BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-"""Responses to clients that send too many requests."""
+"""Status codes for clients that send too many requests."""
 
 _FIRST_GAP = 0.05
 _LONGEST_GAP = 2.0
-"""Maximum seconds between two requests from a machine: a thousand machines then send 500 requests a
-second, a tenth of the rate that one S3 prefix accepts."""
+"""Maximum seconds between two requests from one machine. With a thousand machines, this gives 500
+requests per second, a tenth of the rate that one S3 prefix accepts."""
 
 _FASTER = 0.8
 _NO_GAP = 0.01
 _SLOWER_EVERY = 1.0
-"""Seconds during which all refusals count as one: sixteen requests that were in flight together are
-one reason to slow down."""
+"""Refusals within this many seconds count as one. Sixteen refused requests that were in flight
+together are a single reason to slow down."""
 
 _STATE = struct.Struct("<ddd")
 
 
 class _State(NamedTuple):
-    """gap: Seconds between requests; 0 means no limit. next_at: The time at which the next request
-    may start. slowed_at: The time of the last refusal that slowed the pace."""
+    """The state of a `Pace`.
+
+    gap: Seconds between requests; 0 means no limit.
+
+    next_at: The time at which the next request may start.
+
+    slowed_at: The time of the last refusal that lowered the rate.
+    """
 
     gap: float = 0.0
     next_at: float = 0.0
@@ -52,8 +57,8 @@ class _State(NamedTuple):
 
 
 class Pace:
-    """The request rate for one server. If the file with the rate cannot be opened, each process
-    keeps its own pace."""
+    """The request rate for one server. If the state file cannot be opened, each process has its own
+    rate."""
 
     def __init__(self, server: str, folder: Path | None = None) -> None:
         self._state = _State()
@@ -67,7 +72,8 @@ class Pace:
             self._file = None
 
     def wait(self) -> None:
-        """Wait for this process's turn; return immediately if there is no gap between requests."""
+        """Wait until this process may send a request; return immediately if the rate is not
+        limited."""
         now = time.time()
 
         def reserve(state: _State) -> _State:
@@ -81,8 +87,8 @@ class Pace:
             time.sleep(max(0.0, min(before.next_at, now + 64 * _LONGEST_GAP) - now))
 
     def learn_from(self, status: int) -> None:
-        """Adapt the pace to the status of a response: slow down after a refusal, otherwise speed up
-        a little."""
+        """Adapt the rate to a response's status: slow down after a refusal, otherwise speed up
+        slightly."""
         now = time.time()
 
         def learn(state: _State) -> _State:
@@ -101,12 +107,12 @@ class Pace:
         return self._change(lambda state: state)[0].gap
 
     def _change(self, change: Callable[[_State], _State]) -> tuple[_State, _State]:
-        """Apply `change` to the state under a lock, and return the state before and after."""
+        """Apply `change` to the state under a lock. Return the states before and after."""
         if self._file is None:
             before = self._state
             self._state = after = change(before)
             return before, after
-        # lockf's locks belong to one process; flock's locks are shared with forked children.
+        # POSIX locks (lockf) belong to one process; a forked child would share flock's locks.
         fcntl.lockf(self._file, fcntl.LOCK_EX)
         try:
             stored = os.pread(self._file, _STATE.size, 0)
@@ -121,7 +127,7 @@ class Pace:
 
 @lru_cache(maxsize=64)
 def get_pace(server: str) -> Pace:
-    """Return the pace for `server`; a process has one object per server."""
+    """Return the `Pace` for `server`, one object per process and server."""
     return Pace(server)
 
 
@@ -132,7 +138,7 @@ Answer = TypeVar("Answer")
 
 
 def format_etag_version(etag: str | None) -> str | None:
-    """Return the `Source.version` for an ETag; weak and strong ETags give the same version.
+    """Convert an ETag to a `Source.version`. Weak and strong ETags give the same version.
 
     >>> format_etag_version('W/"abc"'), format_etag_version(None)
     ('etag:abc', None)
@@ -142,8 +148,10 @@ def format_etag_version(etag: str | None) -> str | None:
 
 
 def check_range(content_range: str | None, offset: int, size: int | None) -> None:
-    """Raise ConnectionError if a `Content-Range` does not start at `offset`, or names another file
-    size than `size`. If it is missing, the response starts at byte 0.
+    """Check a `Content-Range` header. A missing header means that the response starts at byte 0.
+
+    Raises:
+        ConnectionError: The range does not start at `offset`, or its file size is not `size`.
 
     >>> check_range("bytes 5-9/10", 5, 10)
     """
@@ -161,8 +169,8 @@ def check_range(content_range: str | None, offset: int, size: int | None) -> Non
 
 
 def format_byte_range(start: int, end: int | None) -> str:
-    """Return the value of a `Range` header for the bytes from `start` up to `end` (None: the last
-    byte).
+    """Format a `Range` header for the bytes from `start` up to, but not including, `end`. None
+    means the end of the file.
 
     >>> format_byte_range(5, 9), format_byte_range(5, None)
     ('bytes=5-8', 'bytes=5-')
@@ -171,8 +179,8 @@ def format_byte_range(start: int, end: int | None) -> str:
 
 
 class _Attempts:
-    """Counts attempts, and pauses between them for growing, random times, so that processes do not
-    retry in lockstep."""
+    """Counts failed attempts and waits between them. The waits grow and are random, so that
+    processes do not retry in lockstep."""
 
     def __init__(self, name: str, max_attempts: int) -> None:
         self._name = name
@@ -180,11 +188,11 @@ class _Attempts:
         self._failures = 0
 
     def reset(self) -> None:
-        """Reset the count."""
+        """Forget the earlier failures."""
         self._failures = 0
 
     def pause(self, error: Exception, place: str = "") -> None:
-        """Wait before the next attempt, or give up with a FileError."""
+        """Wait before the next attempt. Raises FileError if there have been too many failures."""
         self._failures += 1
         if self._failures >= self._max_attempts:
             raise FileError(
@@ -195,8 +203,12 @@ class _Attempts:
 
 
 def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
-    """Call `ask` until it raises none of `errors`, and return its result. Raises FileError after
-    `max_attempts`."""
+    """Call `ask` until it succeeds, and return its result.
+
+    Raises:
+        FileError: `ask` raised one of `errors` for `max_attempts` times, or raised FileError
+            itself.
+    """
     attempts = _Attempts(name, max_attempts)
     while True:
         try:
@@ -208,16 +220,17 @@ def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], .
 
 
 class RangeStream:
-    """Reads a remote file from `start` to `end`, over as many connections as necessary.
+    """Reads a remote file from `start` to `end`, reconnecting when a connection breaks.
 
-    An early end counts as a broken connection: S3 and proxies close connections without an error.
+    A premature end counts as a broken connection, because S3 and proxies may close connections
+    without an error.
 
     Args:
-        name: The file's address, for messages.
+        name: The file's address, for error messages.
         open_at: Opens a connection at an offset.
-        start, end: The range to read; `end` None means the file's end.
+        start, end: The range to read; an `end` of None means the end of the file.
         errors: The exceptions that a broken connection raises.
-        max_attempts: The number of failures in a row, without a byte read, after which FileError is
+        max_attempts: The number of consecutive failures without progress before FileError is
             raised.
         stream: A connection that is already open at `start`.
     """
@@ -268,7 +281,7 @@ class RangeStream:
 
 
 class RemoteFile(ABC):
-    """A remote file, as a `Source`. Each storage implements `_connect`, which requests bytes."""
+    """A remote file, as a `Source`. Subclasses implement `_connect`, which requests bytes."""
 
     errors: ClassVar[tuple[type[Exception], ...]]
     """The exceptions that a broken connection raises."""
@@ -282,8 +295,8 @@ class RemoteFile(ABC):
         self._first_end: int | None = None
 
     def _ask_first(self, head_bytes: int | None) -> None:
-        """Connect once, so that `_connect` notes size and ETag. The response is kept for the first
-        reader of these bytes. head_bytes: See `open_source`."""
+        """Connect once, so that `_connect` records size and ETag. The response is kept and given to
+        the first reader of the same range. head_bytes: See `open_source`."""
         ask = partial(self._connect, 0, 1 if head_bytes == 0 else head_bytes)
         self._first, self._first_end = retry(self._path, ask, self.errors, self._max_attempts), head_bytes
         if head_bytes == 0:
@@ -306,5 +319,9 @@ class RemoteFile(ABC):
 
     @abstractmethod
     def _connect(self, offset: int, end: int | None) -> Readable:
-        """Return a stream of the bytes from `offset` to `end` (None: the file's end). Raises one of
-        `errors` if another attempt may help, otherwise FileError."""
+        """Return a stream of the bytes from `offset` to `end` (None: the end of the file).
+
+        Raises:
+            Exception: One of `errors`; another attempt may succeed.
+            FileError: Another attempt would fail, too.
+        """

@@ -1,4 +1,4 @@
-"""Opens archives in S3 and in S3-compatible storages through boto3."""
+"""Opens archives in S3 and S3-compatible storage systems through boto3."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 CONNECTION_ERRORS = (BotoCoreError, HTTPError, OSError)
-"""The exceptions that boto3 raises if a connection fails or breaks."""
+"""The exceptions that boto3 raises when a connection fails or breaks."""
 
 _PASSING = frozenset({"SlowDown", "Throttling", "ThrottlingException", "RequestTimeout", "InternalError"})
 _EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"})
@@ -48,17 +48,17 @@ _DENIED = frozenset(
 
 
 def s3_client(settings: S3Settings) -> "S3Client":
-    """Return this process's client. It is kept, because creating one takes 86 CPU ms, and because
-    the next file can reuse its connections."""
+    """Return this process's client. It is cached, because creating a client takes 86 ms of CPU time
+    and a cached client reuses its connections."""
     return _make_client(settings, os.getpid())
 
 
 @lru_cache(maxsize=8)
 def _make_client(settings: S3Settings, process: int) -> "S3Client":
-    """Return a client for one process, as a forked child must not write to its parent's
-    connections.
+    """Create a client for one process. A forked child must not use its parent's connections.
 
-    The client does not retry requests: `retry` and `RangeStream` do, at the machine's shared pace.
+    The client itself never retries. `retry` and `RangeStream` do, at the rate that the machine's
+    processes share.
     """
     config = Config(
         retries={"mode": "standard", "total_max_attempts": 1},
@@ -107,7 +107,7 @@ class S3Object(RemoteFile):
         except FileError as error:
             if not (is_first and _is_empty(error)):
                 raise
-            # HEAD is sent only now, because its response has no body that could explain a refusal.
+            # HEAD is only the fallback, because its responses have no body that explains a refusal.
             self._note(_ask(self._path, self._settings, lambda client: client.head_object(**self._request)))
             return BytesIO()
         body: Readable = answer["Body"]
@@ -121,16 +121,16 @@ class S3Object(RemoteFile):
         return body
 
     def _note(self, answer: dict[str, Any]) -> None:
-        """Set size and version from the first response. The size comes from Content-Range, because
-        a wrong Content-Length would make the file end too early."""
+        """Set size and version from the first response. The size is taken from Content-Range,
+        because a wrong Content-Length would end the file too early."""
         self._etag = answer["ETag"]
         self.version = format_etag_version(self._etag)
         self.size_bytes = parse_whole_number(answer.get("ContentRange", "0").rpartition("/")[2])
 
 
 def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int, str | None]]:
-    """Yield (key, bytes, version) for each object in a bucket with a key that starts with `prefix`,
-    in key order."""
+    """Yield (key, bytes, version) for each object with a key that starts with `prefix`, in key
+    order."""
     path = f"s3://{bucket}/{prefix}"
     request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix} | _name_payer(settings)
     while True:
@@ -148,7 +148,7 @@ def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tup
 
 
 def _is_empty(error: FileError) -> bool:
-    """Return whether S3 refused a range because the object is empty."""
+    """Return whether S3 rejected a range request because the object is empty."""
     cause: Any = error.__cause__
     return bool(getattr(cause, "response", {}).get("Error", {}).get("Code") == "InvalidRange")
 
@@ -158,11 +158,15 @@ def _name_payer(settings: S3Settings) -> dict[str, str]:
 
 
 def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> dict[str, Any]:
-    """Return S3's response. Raises ConnectionError if another attempt may help, otherwise
-    FileError.
+    """Return S3's response.
 
-    botocore renews some credentials itself. Other credentials may have been renewed in their store,
-    such as a file, so if they have expired, one new client is made to read them again.
+    If the credentials have expired, `ask` is called once more with a new client, which reads the
+    credentials again. botocore renews some kinds itself; others, such as a credentials file, may
+    have been renewed on disk.
+
+    Raises:
+        ConnectionError: Another attempt may succeed.
+        FileError: Another attempt would fail, too.
     """
     for renewed in (False, True):
         try:
@@ -182,7 +186,7 @@ def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> d
 
 
 def _is_passing(error: Exception) -> bool:
-    """Return whether S3 reports that it is busy or broken, and not that the request is wrong."""
+    """Return whether the error is temporary, because S3 is busy or has an internal error."""
     response: Any = getattr(error, "response", {})
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     code = response.get("Error", {}).get("Code", "")
@@ -190,7 +194,7 @@ def _is_passing(error: Exception) -> bool:
 
 
 def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
-    """Return an error that explains S3's response and how to fix its cause."""
+    """Convert an error from S3 to a FileError that says how to fix the cause."""
     response: Any = getattr(error, "response", {})
     code = str(response.get("Error", {}).get("Code", ""))
     if code in _GONE:

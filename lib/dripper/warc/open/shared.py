@@ -1,9 +1,9 @@
-"""Lets all readers of a remote file share one connection.
+"""Shares one connection among all readers of a remote file.
 
 Reading a file, or a span of it, needs the same bytes several times: to detect the file type, to
-check whether a span may begin or end at a member, and to read the records. If each of these reads
-went to the storage, it would cost a request, and also the bytes that are still in transit when it
-ends. So bytes are kept for a while, and later reads are served from them.
+check whether the span starts and ends at member boundaries, and to read the records. If each of
+these reads opened its own connection, it would cost a request, plus the bytes still in transit when
+the connection is closed. Therefore, recent bytes are kept, and later reads are served from memory.
 """
 
 from collections.abc import Sequence
@@ -14,29 +14,28 @@ from dripper.warc.open.source import LocalFile, open_source
 from dripper.warc.open.wacz import WACZ_NAME, Slice
 
 FIRST_BYTES = 1 << 13
-"""Bytes kept from a file's start: enough to detect the file type."""
+"""Number of bytes kept from the start of a file, enough to detect the file type."""
 
 _PULL_BYTES = 1 << 15
-"""Bytes per read from a connection. With twice as many, a span would read more bytes beyond its end
-than it needs."""
+"""Bytes per read from a connection. Twice as many would read too far past the end of a span."""
 
 _BEHIND_BYTES = 1 << 18
-"""Bytes that are kept before the position of the slowest stream. The search for the end of a span
-goes back over bytes that were already read: a member and the 64 KiB before it."""
+"""Number of bytes kept before the position of the slowest stream. The search for the end of a span
+rereads a member and the 64 KiB before it."""
 
 _HELD_BYTES = 1 << 23
-"""The maximum number of bytes kept: lz4 members may have to be followed for 4 MiB."""
+"""The maximum number of bytes kept. lz4 members may have to be followed for 4 MiB."""
 
 _FIRST_STEP, _STEP_RATIO = 1 << 16, 4
-"""The number of bytes in the first request after the expected end, and the factor by which each
-further request grows. So few bytes are requested in vain, and a long file takes few requests."""
+"""The size of the first request after the expected end, and the factor by which each further
+request grows. A short overrun requests few bytes in vain, and a long one takes few requests."""
 
 
 def open_shared(path: str, settings: ReadSettings, begin: int, until: int | None) -> Source:
-    """Open the file at `path`, which will be read from `begin` up to `until` (None: to its end).
-    Raises FileError if it cannot be opened.
+    """Open the file at `path`, and expect it to be read from `begin` to `until` (None: to its end).
+    Raises FileError if the file cannot be opened.
 
-    The first bytes of a remote file come with the request that asks for its size and version.
+    For remote files, the request that determines size and version also returns the first bytes.
     """
     if WACZ_NAME.search(path):  # only the directory at its end shows which bytes will be read
         begin, until = 0, FIRST_BYTES
@@ -45,13 +44,17 @@ def open_shared(path: str, settings: ReadSettings, begin: int, until: int | None
 
 
 def share_slice(inner: Slice, begin: int, until: int | None) -> Source:
-    """Like `open_shared`, but for an archive inside an opened file; it gets its own connection."""
+    """Like `open_shared`, but for an archive inside a file that is already open. The archive gets
+    its own connection."""
     return inner if isinstance(inner.source, LocalFile) else SharedSource(inner, begin, until)
 
 
 class SharedSource:
-    """A `Source` with streams that share the bytes read. begin, until: The range that is expected
-    to be read. Other bytes can be read, too."""
+    """A `Source` with streams that share the bytes they read.
+
+    begin, until: The range that will probably be read. Reading other bytes works, but costs extra
+    requests.
+    """
 
     def __init__(self, source: Source, begin: int, until: int | None) -> None:
         self.size_bytes, self.version = source.size_bytes, source.version
@@ -74,13 +77,14 @@ class SharedSource:
 
 
 class _Ranges:
-    """Bytes from an offset on, requested up to each of `bounds` in turn, and then in ever larger
-    ranges."""
+    """Reads from an offset onwards with one range request up to each of `bounds`, then with
+    requests of growing size."""
 
     def __init__(self, source: Source, at: int, bounds: Sequence[int | None]) -> None:
         self.at = at
         self._source = source
-        # If the size of a file is unknown, the end of a range looks like the end of the file.
+        # If the file size is unknown, the end of a range cannot be distinguished from the end of
+        # the file.
         self._until, *self._bounds = bounds if source.size_bytes is not None else [None]
         self._step = _FIRST_STEP
         self._stream: Readable | None = None
@@ -112,8 +116,8 @@ class _Ranges:
 
 
 class _Stretch:
-    """The most recently read bytes of a stream that starts at `begin`, and the connection that
-    provides more."""
+    """The most recent bytes of a stream that starts at `begin`, and the connection that provides
+    more."""
 
     def __init__(self, source: Source, begin: int, bounds: Sequence[int | None]) -> None:
         self.views: list[_View] = []
@@ -123,8 +127,8 @@ class _Stretch:
         self._ranges = _Ranges(source, begin, bounds)
 
     def read(self, at: int, size: int) -> bytes | None:
-        """Return up to `size` bytes from `at` on, or b"" at the file's end. Return None if the
-        bytes are neither held nor next in the stream."""
+        """Return up to `size` bytes at `at`, or b"" at the end of the file. Return None if these
+        bytes are neither held nor the next ones in the stream."""
         if self._begin <= at < self._begin + len(self._first):
             return self._first[at - self._begin :][:size]
         if not self._start <= at <= self._ranges.at:
@@ -137,7 +141,7 @@ class _Stretch:
             return bytes(view[begin : begin + size])
 
     def _trim(self) -> None:
-        """Drop the bytes that no open stream will read any more."""
+        """Drop the bytes that no open stream will read again."""
         first = min(view.at for view in self.views) - _BEHIND_BYTES
         n_gone = max(first, self._ranges.at - _HELD_BYTES) - self._start
         if n_gone > _BEHIND_BYTES:
@@ -146,15 +150,14 @@ class _Stretch:
             self._start += n_gone
 
     def close(self) -> None:
-        """Close the connection, and drop all bytes."""
+        """Close the connection and drop all held bytes."""
         self._ranges.close()
         self._held.clear()
         self._start = self._ranges.at
 
 
 class _View:
-    """A stream over held bytes. When it needs bytes that are not held, it opens its own
-    connection."""
+    """A stream over held bytes. If the bytes it needs are not held, it opens its own connection."""
 
     def __init__(self, source: Source, stretches: list[_Stretch], at: int, end: int | None) -> None:
         self.at = at

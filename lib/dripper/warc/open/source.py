@@ -1,4 +1,4 @@
-"""Opens an archive file in any storage: local, S3, HTTP and others."""
+"""Opens an archive file from a local path, S3, HTTP or any other supported storage system."""
 
 import errno
 import os
@@ -14,22 +14,22 @@ from dripper.warc.open.base import Source
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OWN_SCHEMES = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
-"""Schemes that are not opened through fsspec."""
+"""Schemes that are handled without fsspec."""
 ARCHIVE_NAME = re.compile(r"\.(?:w?arc(?:\.(?:gz|zst|lz4))?|wacz)$", re.IGNORECASE)
 
 
 _PASSED = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
-"""Prefixes of the paths that a shell passes for <(command). These FIFOs have a writer; others may
-never get one."""
+"""Path prefixes that a shell passes for <(command). These FIFOs have a writer; any other FIFO may
+block forever."""
 
 
 def is_s3(path: str) -> bool:
-    """Return whether a path is in S3; `s3a` and `s3n` are Hadoop's names for S3."""
+    """Return whether a path is in S3. Hadoop uses the schemes `s3a` and `s3n` for S3."""
     return path[:6].lower().startswith(("s3://", "s3a://", "s3n://"))
 
 
 def bucket_and_key(path: str) -> tuple[str, str]:
-    """Split `s3://bucket/key` into bucket and key. Raises InputError if there is no bucket.
+    """Split `s3://bucket/key` into bucket and key. Raises InputError if the bucket is missing.
 
     >>> bucket_and_key("s3://commoncrawl/crawl-data/x.warc.gz")
     ('commoncrawl', 'crawl-data/x.warc.gz')
@@ -41,8 +41,7 @@ def bucket_and_key(path: str) -> tuple[str, str]:
 
 
 def has_file_system(path: str) -> bool:
-    """Return whether a path is in a storage that is opened through fsspec, such as `hdfs://` or
-    `gs://`."""
+    """Return whether a path must be opened through fsspec, like `hdfs://` or `gs://`."""
     match = _SCHEME.match(path)
     return match is not None and match["scheme"].lower() not in _OWN_SCHEMES
 
@@ -77,15 +76,15 @@ class LocalFile:
 
 
 def check_unchanged(source: Source) -> None:
-    """Raise FileError if a local file was changed since it was opened. For a remote file, every
-    response shows this anyway."""
+    """Raise FileError if a local file has changed since it was opened. Remote files need no check
+    here, because every response shows the version."""
     if isinstance(source, LocalFile) and LocalFile(str(source.path)).version != source.version:
         raise FileError(FileErrorKind.CHANGED, f"{source.path} was changed while it was read; run again")
 
 
 def _name_other_kind(mode: int) -> str | None:
-    """Return the kind of a path that is not a regular file, or None if it is one. Opening a FIFO
-    could block forever."""
+    """Return a name for any path that is not a regular file, otherwise None. Opening a FIFO could
+    block forever."""
     kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFREG: None}
     return kinds.get(stat.S_IFMT(mode), "device")
 
@@ -107,8 +106,7 @@ def format_local_version(status: os.stat_result) -> str:
 
 
 def local_path(path: str) -> Path:
-    """Return a local path as a Path; it may be written as a `file:` URL or with Databricks'
-    `dbfs:`.
+    """Convert a local path to a Path. `file:` URLs and Databricks' `dbfs:` paths are supported.
 
     >>> local_path("dbfs:/crawl/a.warc"), local_path("dbfs:/Volumes/c/s/v/a.warc")
     (PosixPath('/dbfs/crawl/a.warc'), PosixPath('/Volumes/c/s/v/a.warc'))
@@ -128,12 +126,12 @@ def is_http(path: str) -> bool:
 
 def open_source(path: str, settings: ReadSettings, head_bytes: int | None = 0) -> Source:
     """Open the file at `path` (local, `file:`, `s3://`, `http(s)://` or an fsspec scheme). Raises
-    FileError if it cannot be opened.
+    FileError if the file cannot be opened.
 
     Args:
-        head_bytes: The number of bytes at the file's start that are requested from S3 or HTTP
-            together with the file's size and version (None: all bytes). `open_at(0, head_bytes)`
-            then needs no further request.
+        head_bytes: For S3 and HTTP, the number of bytes to request from the start of the file
+            together with its size and version (None: all bytes). A later `open_at(0, head_bytes)`
+            needs no further request.
     """
     if is_s3(path):
         with needed("reading from S3", "warc"):

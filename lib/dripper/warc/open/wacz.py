@@ -1,9 +1,9 @@
-"""Finds the archives inside a WACZ, a ZIP file with members `archive/*.warc.gz` that are stored
-without ZIP compression (Webrecorder, "Web Archive Collection Zipped" 1.1.1).
+"""Finds the archives inside a WACZ file (Webrecorder, "Web Archive Collection Zipped" 1.1.1): a ZIP
+with members `archive/*.warc.gz` that are stored without ZIP compression.
 
-A stored member is a byte range of the file. So its records are read in place, in a remote file
-through range requests. A record's offset counts the bytes of the WACZ, so that anyone can read the
-record as a range of that file.
+A stored member is a byte range of the WACZ. The reader therefore reads records in place, through
+range requests if the file is remote. Record offsets count the bytes of the WACZ, so any tool can
+read a record as a byte range of the WACZ.
 """
 
 import io
@@ -19,31 +19,30 @@ from dripper.warc.open.base import Limited, Readable, Source, read_up_to
 WACZ_NAME = re.compile(r"\.wacz$", re.IGNORECASE)
 _MEMBER_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 _MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
-"""The first bytes of a ZIP; the second value starts an empty ZIP."""
+"""The first bytes of a ZIP. The second value is the start of an empty ZIP."""
 
 _TAIL_BYTES = 1 << 17
-"""Bytes at the file's end that are requested together. They contain the end record, which a comment
-of 64 KiB may follow, and most directories."""
+"""Number of bytes at the end of the file that are requested at once. They contain the end record,
+even with a comment of 64 KiB after it, and most directories completely."""
 
 _MAX_DIRECTORY_BYTES = 1 << 24
-"""The maximum size of a directory, enough for some 200,000 members: Python keeps each as an
-object."""
+"""The maximum size of a ZIP directory, enough for about 200,000 members. Python keeps an object for
+each member."""
 
 _MAX_DEPTH = 3
-"""The maximum depth of nested WACZ files: the download of a whole collection contains one WACZ per
-crawl."""
+"""The maximum depth of nested WACZ files. A downloaded collection contains one WACZ per crawl."""
 
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _ENCRYPTED = 1
-"""The bit in a member's flags (APPNOTE.TXT 4.4.4)."""
+"""The encryption bit in a member's flags (APPNOTE.TXT 4.4.4)."""
 
 
 class ZipError(Exception):
-    """A ZIP or one of its members cannot be read at all; the message gives the reason."""
+    """Raised if a ZIP or one of its members cannot be read. The message gives the reason."""
 
 
 class Slice:
-    """The bytes of a member, as a `Source`. start: The offset of these bytes in `source`."""
+    """The bytes of a member, as a `Source`. `start` is their offset in `source`."""
 
     def __init__(self, name: str, start: int, size: int, source: Source) -> None:
         self.name = name
@@ -59,14 +58,19 @@ class Slice:
         return Limited(self.source.open_at(self.start + offset, self.start + until), max(0, until - offset))
 
     def close(self) -> None:
-        """See `Source`. The file stays open, as it contains other members."""
+        """Do nothing. `source` stays open, because it contains other members."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A ZIP member with an archive's name. at: The offset of its local header. limit: The offset of
-    the next member or of the directory. problem: The reason why the member cannot be read, or
-    ""."""
+    """A ZIP member with the name of an archive.
+
+    at: The offset of its local header.
+
+    limit: The offset of the next member or of the directory.
+
+    problem: The reason why the member cannot be read, or "".
+    """
 
     name: str
     at: int
@@ -82,11 +86,11 @@ def is_zip(source: Source) -> bool:
 
 
 def list_archives(source: Source, depth: int = 1) -> list[Member]:
-    """Return the archives inside a ZIP, in file order, as listed in the directory at its end.
+    """Return the archives inside a ZIP, also those in nested WACZ files, in file order.
 
     Raises:
-        ZipError: The file has no directory, or its directory is too large, or its size is not
-            known.
+        ZipError: The file has no directory, the directory is too large, or the file size is
+            unknown.
     """
     members: list[Member] = []
     for member in _list_members(source):
@@ -100,7 +104,7 @@ def list_archives(source: Source, depth: int = 1) -> list[Member]:
 
 
 def _list_nested(source: Source, member: Member, depth: int) -> list[Member]:
-    """Return the archives inside a nested WACZ, with their offsets in the outer file."""
+    """Return the archives inside a nested WACZ, with offsets in the outer file."""
     try:
         inner = open_member(source, member)
         return [
@@ -118,8 +122,8 @@ def _list_nested(source: Source, member: Member, depth: int) -> list[Member]:
 
 
 def open_member(source: Source, member: Member) -> Slice:
-    """Return the bytes of a member. Raises ZipError if its header is not at the offset in the
-    directory, or if the member extends into the next one."""
+    """Return the bytes of a member. Raises ZipError if the local header is not at the offset in the
+    directory, or if the member overlaps with the next one."""
     with closing(source.open_at(member.at, member.at + _LOCAL_HEADER.size)) as stream:
         head = read_up_to(stream, _LOCAL_HEADER.size)
     magic, *lengths = _LOCAL_HEADER.unpack(head.ljust(_LOCAL_HEADER.size, b"\0"))
@@ -130,8 +134,8 @@ def open_member(source: Source, member: Member) -> Slice:
 
 
 def find_archive_at(source: Source, offset: int) -> Slice:
-    """Return the archive inside a ZIP that contains the byte at `offset`. Raises ZipError if there
-    is none."""
+    """Return the archive inside a ZIP that contains the byte at `offset`. Raises ZipError if no
+    archive contains it."""
     for member in list_archives(source):
         if not member.problem and member.at <= offset < member.limit:
             inner = open_member(source, member)
@@ -151,8 +155,8 @@ def open_directory(source: Source) -> zipfile.ZipFile:
 
 
 def _list_members(source: Source) -> Iterator[Member]:
-    """Yield the members with an archive's name, each with the reason, if any, why it cannot be
-    read."""
+    """Yield the members with the name of an archive or a WACZ. `problem` is set if a member cannot
+    be read."""
     with closing(open_directory(source)) as directory:
         infos = sorted(directory.infolist(), key=lambda info: info.header_offset)
         limits = [info.header_offset for info in infos[1:]] + [directory.start_dir]
@@ -169,8 +173,8 @@ def _list_members(source: Source) -> Iterator[Member]:
 
 
 class _Seekable(io.RawIOBase):
-    """Adapts a `Source` for `zipfile`. It keeps enough of the file's end that most directories need
-    only one request."""
+    """Adapts a `Source` for `zipfile`. It prefetches the end of the file, so that most directories
+    take a single request."""
 
     def __init__(self, source: Source, size: int) -> None:
         self._source = source

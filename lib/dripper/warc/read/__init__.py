@@ -1,1 +1,1 @@
-"""Reads archives: turns stored bytes into members, members into records, and records into pages."""
+"""Reads archives in three steps: stored bytes to members, members to records, records to pages."""

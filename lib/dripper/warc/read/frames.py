@@ -1,8 +1,8 @@
 """Reads records and gaps one after the other, to the end of the file, whatever it contains.
 
-A record's length is trusted if the block is followed by an empty line, a record or the end of a
-member, as it must be. Otherwise the block ends at the next record that can be found. So one wrong
-byte costs one record, never the rest of the file.
+The reader trusts a record's length if the block is followed by an empty line, another record or the
+end of a member, as the format requires. Otherwise, the block ends at the next record start that can
+be found. A wrong byte therefore costs one record, never the rest of the file.
 """
 
 import re
@@ -18,21 +18,20 @@ from dripper.warc.read.window import Window
 Fault = Literal["clipped", "length mismatch", "damaged"]
 
 HEAD_BYTES = 1 << 16
-"""The number of bytes kept from a block that is too large to keep entirely: enough for its HTTP
-header and for sniffing."""
+"""The number of bytes kept from an oversized block, enough for its HTTP header and for sniffing."""
 
 _MAX_HEADER_BYTES = 1 << 20
-"""The maximum size of a header. A few crawlers put whole JSON documents into header fields, but a
-header that never ends must not consume the file."""
+"""The maximum size of a header. A few crawlers write whole JSON documents into header fields, but
+an endless header must not consume the file."""
 
 _SLACK_BYTES = 4 << 20
-"""Bytes that the window holds in addition to one block: bytes that are not yet dropped, a header,
-and the piece after the block; 1 MiB each."""
+"""Bytes that the window holds in addition to one block: bytes not yet dropped, a header, and the
+piece after the block, 1 MiB each."""
 
 _FAR_REWINDS = 8
-"""The number of times that a file may be opened again because a huge block's length was wrong. A
-member that starts with a record resets the count. Beyond the limit, a huge block ends at the next
-record start. Without a limit, a file with n false lengths would be read n times."""
+"""The number of times that a file may be reopened because the length of a huge block was wrong. The
+count is reset at each member that starts with a record. Beyond the limit, a huge block ends at the
+next record start. Without a limit, a file with n false lengths would be read n times."""
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _HEADER_END_BYTES = 2
@@ -47,10 +46,15 @@ _KEPT_TYPES = frozenset({"response", "resource", "continuation"})
 class Frame:
     """One record: its header, its block, and its location in the file.
 
-    offset, length: The byte range in the file, or in the inflated file if `inflated` is set, which
-    means that no member contains the record alone. block: b"" for record types that are never
-    pages; only the first `HEAD_BYTES` if the block is too large. block_bytes: The block's true
-    size. fault: The reason why the block may differ from the block that was written.
+    offset, length: The byte range in the file. If `inflated` is set, the range counts the bytes of
+    the inflated file, because no member contains only this record.
+
+    block: b"" for record types that are never pages. Only the first `HEAD_BYTES` if the block is
+    too large.
+
+    block_bytes: The full size of the block.
+
+    fault: The reason why the block may differ from the original.
     """
 
     head: RecordHead
@@ -64,15 +68,18 @@ class Frame:
 
     @property
     def whole(self) -> bool:
-        """Whether the block has the length that the header gives."""
+        """Whether the block is as long as the header says."""
         return self.block_bytes == self.head.length
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Bytes in which no record could be found; `problem` names the offset. over_budget: Whether the
-    bytes were not searched for records, because the member contains too many. n_locked: The number
-    of zstd frames in the gap that need a dictionary that the file does not have."""
+    """Bytes that contain no readable record; `problem` names the offset.
+
+    over_budget: Whether the bytes were skipped because their member contains too many records.
+
+    n_locked: The number of zstd frames in the gap that need a dictionary missing from the file.
+    """
 
     problem: str
     clipped: bool = False
@@ -82,11 +89,16 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of a file that is read. at: The stored offset at which reading begins: 0, or the
-    offset of a member or a record. skip: The number of bytes at the start of an uncompressed file
-    from which records are read but not yielded. ends: A function that returns whether the part ends
-    before the record at a stored offset: the first record of the member there, or, in an
-    uncompressed file, the record stored there."""
+    """The part of a file to read.
+
+    at: The stored offset at which reading begins: 0, or the offset of a member or record.
+
+    skip: For an uncompressed file, records that start before this position are read but not
+    yielded.
+
+    ends: Takes a stored offset and returns whether the part ends before the first record of the
+    member at this offset. In an uncompressed file, the part ends before the record at the offset.
+    """
 
     at: int = 0
     skip: int = 0
@@ -94,9 +106,13 @@ class Part:
 
 
 class FrameReader:
-    """Iterates over the records and gaps of one archive file, or a part of it. n_starts: The number
-    of records with a readable header; 0 at the file's end means that the file is not an archive.
-    ended_at: The stored offset at which the part ended; None means the file's end."""
+    """Iterates over the records and gaps of an archive file, or of a part of the file.
+
+    n_starts: The number of records with a readable header. If it is 0 at the end of the file, the
+    file is not an archive.
+
+    ended_at: The stored offset at which the part ended; None means the end of the file.
+    """
 
     def __init__(self, members: Members, hold_bytes: int, part: Part | None = None) -> None:
         self.n_starts = 0
@@ -130,17 +146,17 @@ class FrameReader:
             window.release(self._position)
 
     def begins_well(self) -> bool:
-        """Return whether reading begins with a record that has a readable header and does not
-        continue another record. If this record starts a chain of undamaged members
-        (`Members.is_sound`), the records read from there on do not depend on the bytes before."""
+        """Return whether reading begins at a record with a readable header, other than a
+        continuation record. If this record is also the start of a chain of undamaged members
+        (`Members.is_sound`), the records from there on do not depend on the bytes before it."""
         head = self._read_head(0)[0] if self._window.matches(RECORD_START, 0) else None
         return head is not None and head.record_type != "continuation"
 
     def _join_segments(self, first: Frame) -> list[Frame | Gap]:
-        """Return a record, extended by the blocks of the continuation records directly after it.
-        These are read even if the part of the file ends before them.
+        """Join the blocks of the continuation records directly after `first` to the block of
+        `first`. They are read even if the part of the file ends before them.
 
-        Without its last segment, the record is marked as truncated (`segmented`).
+        If the last segment is missing, the record is marked as truncated (`segmented`).
         """
         if first.head.record_type == "continuation":
             return [first]
@@ -192,8 +208,8 @@ class FrameReader:
         return True
 
     def _check_budget(self, start: int) -> Gap | None:
-        """Count the records that are read from a member. If it contains more records than its size
-        allows, skip its bytes from `start` on."""
+        """Count the records read from a member. If they are too many for the member's size, skip
+        the rest of the member and return a gap."""
         member = self._window.find_member_before(start)
         if member is not None and member != self._member:
             self._member, self._n_of_member = member, 0
@@ -211,8 +227,8 @@ class FrameReader:
         )
 
     def _blame(self, start: int, end: int) -> Boundary | None:
-        """Return the problem in positions start..end if it affects the bytes before it, and mark it
-        as reported."""
+        """Return the problem between positions `start` and `end` if it affects the bytes before it,
+        and mark it as reported."""
         boundary = next(iter(self._window.between(start, end)), None)
         if boundary is None or not boundary.problem:  # a problem after the start of a member belongs to that member
             return None
@@ -220,12 +236,13 @@ class FrameReader:
         return boundary
 
     def _read_frame(self, start: int) -> Frame | Gap:
-        """Read the record at `start`, or a gap if there is no record, and move to its end."""
+        """Read the record at `start` and move to its end. If there is no record, read a gap."""
         head, at = self._read_head(start)
         if head is None:
             return self._skip_gap(start)
         if self._window.find_member_at(start) and self._window.matches(RECORD_START, start):
-            # A false length also ends at a member, so the file is not read again and again.
+            # A false length also ends at a member, so resetting the count cannot reread the file
+            # forever.
             self._rewinds_left = _FAR_REWINDS
         self.n_starts += 1
         first = self._read_first_bytes(head, at)
@@ -240,7 +257,8 @@ class FrameReader:
         return Frame(head, offset, length, inflated, block, end - at, fault, problem)
 
     def _read_head(self, start: int) -> tuple[RecordHead | None, int]:
-        """Return the header at `start` and the position of the block, or (None, start)."""
+        """Return the header at `start` and the position of its block, or (None, start) if there is
+        no header."""
         window = self._window
         if not window.matches(RECORD_START, start) and not self._arc:  # the date in an ARC line may be invalid
             return None, start
@@ -266,10 +284,10 @@ class FrameReader:
         return at
 
     def _find_end_of_header(self, start: int) -> int:
-        """Return the end of the empty line that ends the header at `start`, or -1.
+        """Return the position after the empty line that ends the header at `start`, or -1.
 
-        Bytes that were searched for one start are not searched again for the next: 1 MiB may
-        contain 60,000 starts and no empty line.
+        Bytes that were searched for one header are not searched again for the next. 1 MiB may
+        contain 60,000 record starts and no empty line.
         """
         window, limit = self._window, start + _MAX_HEADER_BYTES
         first, searched, at = self._header_end
@@ -284,7 +302,7 @@ class FrameReader:
         return at
 
     def _skip_gap(self, start: int) -> Gap:
-        """Skip to the next record that can be found."""
+        """Skip to the next record start."""
         window = self._window
         first = window.read(start, start + 5)
         end = window.find_next_start(start + 1, self._arc)
@@ -306,8 +324,8 @@ class FrameReader:
         return self._window.read(at, at + HEAD_BYTES)
 
     def _find_end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
-        """Return the end of the block that starts at `at`, and whether it agrees with the header's
-        length."""
+        """Return the end of the block that starts at `at`, and whether the length in the header was
+        right."""
         window, target, blank = self._window, at + (length or 0), False
         if length is not None and (length <= self._hold_bytes or self._rewinds_left):
             if window.reach(at, target) == target:
@@ -326,15 +344,17 @@ class FrameReader:
         return end - next((len(line_ends) for line_ends in _LINE_ENDS if tail.endswith(line_ends)), 0), False
 
     def _ends_well(self, end: int) -> bool:
-        """Return whether a block that ends at `end` is followed by a record, another member or the
-        end of the file."""
+        """Return whether a record, another member or the end of the file follows a block that ends
+        at `end`."""
         after = self._window.skip_blank(end)
         followed = self._window.between(end, after) or after == self._window.end
         return bool(followed) or self._window.matches(RECORD_START, after)
 
     def _locate(self, start: int, end: int, after: int) -> tuple[int, int, bool]:
-        """Return (offset, length, inflated) for the record at start..end; see `Frame`. after: The
-        position after the line ends that follow the record."""
+        """Return (offset, length, inflated) of the record from `start` to `end`; see `Frame`.
+
+        after: The position after the line ends that follow the record.
+        """
         if not self._members.compressed:
             return self._part.at + start, end - start, False
         first = [b.stored for b in self._window.between(self._position, start) if not b.problem]
@@ -348,7 +368,7 @@ class FrameReader:
         return self._n_before + start, end - start, True
 
     def _find_fault(self, head: RecordHead, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
-        """Return the fault of the block from `at` to `end`, and a sentence about it."""
+        """Return the fault of the block from `at` to `end`, and a message about it."""
         if boundary := self._blame(end, after):
             return "clipped" if boundary.clipped else "damaged", boundary.problem
         if trusted:

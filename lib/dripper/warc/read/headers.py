@@ -1,4 +1,4 @@
-"""Parses WARC and ARC record headers, and finds the starts of records, also after damage."""
+"""Parses WARC and ARC record headers, and finds record starts in intact or damaged bytes."""
 
 import re
 from base64 import b32encode
@@ -13,52 +13,55 @@ from dripper.warc.open.base import parse_whole_number
 _WARC_LINE = rb"WARC/\d+\.\d+[ \t]*\r?\n"
 _HEADER_NAME = rb"[A-Za-z][A-Za-z0-9\-]*[ \t]*:"
 SCHEMES = rb"(?:https?|ftps?|dns|whois|filedesc|gopher|nntp|news|rtsp|mms|mailto|metadata|urn|screenshot):"
-"""URL schemes in archives. If any word with a colon counted, HTTP headers would look like records,
-and so would a cut scheme such as `tp://`."""
+"""URL schemes in archives. Accepting any word before a colon would mistake HTTP headers for
+records, and so would a truncated scheme such as `tp://`."""
 
 _ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} (?=[^\n]{0,1280}+\n)[^\n]{0,1024}\d[ \t]*+\r?\n"
-"""The line must end soon after the date. Otherwise, in a line with many dates, the search for the
-line's end would start again at each date, and backtrack."""
+"""The line must end soon after the date. In a line with many dates, the regex would otherwise
+search for the line's end from each date and backtrack."""
 
 RECORD_START = re.compile(rb"(?i:" + _WARC_LINE + _HEADER_NAME + rb")|" + _ARC_LINE)
-"""A WARC version line and the start of the header line after it, or the URL line of ARC version 1
-or 2. The WARC version (ISO 28500:2017 6.2) may also be 0.17 or 0.18, as in the drafts, or in lower
-case. An ARC line has a URL (some contain spaces), IP address, 14-digit date, …, length."""
+"""Matches the start of a record: a WARC version line and the beginning of the next header line, or
+the URL line of an ARC record (version 1 or 2). The WARC version (ISO 28500:2017 6.2) may be in
+lower case, and also 0.17 or 0.18 as in the drafts. An ARC line contains a URL (possibly with
+spaces), IP address, 14-digit date, …, length."""
 
 _NEXT_WARC = re.compile(rb"(?<![\w \t:=;,'\"])(?i:" + _WARC_LINE + _HEADER_NAME + rb")")
 _NEXT_ARC = re.compile(rb"(?<=\n)(?:" + _ARC_LINE + rb")")
 _NEXT_EITHER = re.compile(_NEXT_WARC.pattern + rb"|" + _NEXT_ARC.pattern)
 
 START_BYTES = 10_240
-"""No record start is longer than this. Searches in pieces overlap by this number of bytes."""
+"""The maximum length of a record start. Searches in consecutive pieces overlap by this many
+bytes."""
 
 
 def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int | None = None) -> int:
-    """Return the position in `data[start:end]` at which the next record starts, or -1.
+    """Return the position of the first record start in `data[start:end]`, or -1.
 
     Args:
-        arc: Whether the file is an ARC; None means unknown, so that both kinds of starts are found.
-            An ARC record is found only at the start of a line. A WARC record is also found
-            elsewhere, as the line feed may be lost, but not if the text before makes the version a
-            value, as in `format: WARC/1.0`.
+        arc: Whether the file is an ARC; None means unknown, and both formats are searched. An ARC
+            record must start at the beginning of a line. A WARC record may start elsewhere, because
+            its line feed may have been lost. It does not count if the text before it makes the
+            version a value, as in `format: WARC/1.0`.
     """
     pattern = _NEXT_EITHER if arc is None else _NEXT_ARC if arc else _NEXT_WARC
     match = pattern.search(data, start, len(data) if end is None else max(0, end))
     return match.start() if match else -1
 
 
-# warcio's parser handles continuation lines, colons in names, and UTF-8 with Latin-1 as fallback.
+# warcio's parser handles continuation lines, colons in names, and UTF-8 with a Latin-1 fallback.
 # It takes 14 to 22 µs per header, 5 % of the time for reading a page.
 _PARSER = StatusAndHeadersParser([], verify=False)
 
 _FOLD = re.compile(rb"(?<!\r)\r*\n(?=[ \t])")
 _MANY_FOLDS = 1000
-"""warcio appends continuation lines one by one, which takes time quadratic in their number."""
+"""warcio appends continuation lines one by one, in time quadratic in their number."""
 
 _URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
 _ARC_TYPE = rb"(?P<type>\S*(?: [^\s=]+=\S*)*)"
-"""Content types may contain blanks: some crawlers wrote the whole `Content-Type` value there."""
+"""Content types may contain blanks, because some crawlers wrote the complete `Content-Type`
+value."""
 _ARC_LINES = (
     re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") " + _ARC_TYPE + rb" (?P<length>\d+)\s*"),
     # Version 2 (Internet Archive, "Arc File Format", 1996) adds result code, checksum, location,
@@ -73,9 +76,14 @@ _BLANK_BEFORE_ZONE = re.compile(r"\s+(?=Z|[+-])")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The position of a segment in a segmented record (ISO 28500:2017 7). number: The segment's
-    number, from 1. origin: The ID of the first segment. total: The total size of all blocks in
-    bytes; only in the last segment."""
+    """The position of a segment in a segmented record (ISO 28500:2017 7).
+
+    number: The segment's number, starting from 1.
+
+    origin: The record ID of the first segment.
+
+    total: The total size of all blocks in bytes. Only the last segment has it.
+    """
 
     number: int
     origin: str
@@ -84,12 +92,16 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class RecordHead:
-    """A record's header. length: The size of the block in bytes; None if the header has no readable
-    length.
+    """A parsed record header.
 
-    record_type: In lower case; "" if missing. truncated, record_id, payload_digest: The values of
-    `WARC-Truncated`, `WARC-Record-ID` and `WARC-Payload-Digest`. segment: Set if the record is a
-    segment of a larger one.
+    record_type: In lower case; "" if missing.
+
+    length: The size of the block in bytes; None if the header has no valid length.
+
+    truncated, record_id, payload_digest: The values of `WARC-Truncated`, `WARC-Record-ID` and
+    `WARC-Payload-Digest`.
+
+    segment: Set if the record is a segment of a larger record.
     """
 
     record_type: str
@@ -104,8 +116,8 @@ class RecordHead:
 
 
 def parse_headers(block: bytes) -> StatusAndHeaders:
-    """Return the first line and headers of `block`, which ends with an empty line. Never raises if
-    `block` has a first line."""
+    """Parse the first line and the headers of `block`, which must end with an empty line. Never
+    raises if `block` has a first line."""
     if block.count(b"\n ") + block.count(b"\n\t") > _MANY_FOLDS:
         block = _FOLD.sub(b"", block)
     return _PARSER.parse(BytesIO(block))
@@ -139,8 +151,8 @@ def _parse_segment(fields: StatusAndHeaders) -> Segment | None:
 
 
 def parse_arc_head(line: bytes) -> RecordHead | None:
-    """Parse the URL line of an ARC record, version 1 or 2. Return None if the line is not a URL
-    line.
+    """Parse the URL line of an ARC record, version 1 or 2. Return None if the line has another
+    form.
 
     >>> parse_arc_head(b"http://a/b c 1.2.3.4 20080430204825 text/html 680\\n").url
     'http://a/b%20c'
@@ -156,11 +168,11 @@ def parse_arc_head(line: bytes) -> RecordHead | None:
 
 
 def parse_sha1(digest: str | None) -> str | None:
-    """Return the SHA-1 in a header such as `WARC-Payload-Digest`, in base 32, the form in CDX and
+    """Extract the SHA-1 from a header such as `WARC-Payload-Digest`, in base 32 as in CDX and
     Common Crawl's indexes.
 
-    Return None if the header names another algorithm or has no valid SHA-1. Some crawlers write the
-    SHA-1 in hexadecimal digits.
+    Return None if the header names another algorithm or its value is not a valid SHA-1. Hexadecimal
+    values, which some crawlers write, are converted.
 
     >>> parse_sha1("sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
     '2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV'
@@ -176,8 +188,9 @@ def parse_sha1(digest: str | None) -> str | None:
 
 
 def parse_date(value: str) -> datetime | None:
-    """Parse a WARC-Date (in WARC 1.1, a year with or without further parts) or an ARC date (8, 12
-    or 14 digits). Return a UTC time, or None.
+    """Parse a WARC or ARC date to a UTC time, or return None.
+
+    WARC 1.1 dates may consist of a year, or a year and a month. ARC dates have 8, 12 or 14 digits.
 
     >>> parse_date("2014-03").isoformat(), parse_date("20080430204825").isoformat()
     ('2014-03-01T00:00:00+00:00', '2008-04-30T20:48:25+00:00')
@@ -195,8 +208,8 @@ def parse_date(value: str) -> datetime | None:
 
 
 def clean_url(url: str) -> str:
-    """Remove the angle brackets that wget 1.19 writes, and percent-encode spaces, as browsers and
-    warcio do.
+    """Remove the angle brackets that wget 1.19 writes around URLs, and percent-encode spaces as
+    browsers and warcio do.
 
     >>> clean_url("<http://a/b c>")
     'http://a/b%20c'

@@ -1,7 +1,7 @@
-"""Inflates the members of an archive file one after the other, and continues after damage.
+"""Inflates the members of an archive file in sequence, and continues after damage.
 
-This module does not use warcio's or FastWARC's reader: both stop at the first damaged member,
-without an option to continue, and neither warns at the end of a clipped file (warcio#138).
+The readers of warcio and FastWARC cannot be used: both stop at the first damaged member, and
+neither reports a clipped file (warcio#138).
 """
 
 import re
@@ -30,24 +30,31 @@ from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 from dripper.warc.read.zstd_frames import HEADER_BYTES, needed_dictionary, skip_frame
 
 _MAX_DICTIONARY_BYTES = 1 << 26
-"""64 MiB: a `.warc.zst` dictionary has at most a few MB, so a larger size is damage."""
+"""The maximum size of a `.warc.zst` dictionary. Real ones have a few MB at most, so a larger size
+means damage."""
 
 _HEAD_BYTES = 2 * MAX_GZIP_HEADER
 _CHECK_BYTES = 1024
-"""The cost, in bytes, of checking one doubtful member, in addition to inflating it."""
+"""The cost, in bytes, of checking one doubtful member, in addition to the cost of inflating it."""
 
 _MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
 
 
 @dataclass(slots=True)
 class Boundary:
-    """A point between inflated bytes at which a member starts (`problem` is ""), or at which bytes
-    are lost or the file is clipped (`problem` describes this).
+    """A point between inflated bytes.
 
-    stored: The offset in the file at which reading continues: at a member, or at the end. n_locked:
-    The number of zstd frames in the lost bytes that need a dictionary that the file does not have.
-    position: The point's position in the inflated bytes; set by the `Window`. reported: Whether a
-    record or a gap already reports the problem; set by the `FrameReader`.
+    If `problem` is "", a member starts at this point. Otherwise, `problem` describes the bytes that
+    were lost or the truncation of the file.
+
+    stored: The offset in the file at which reading continues: the start of a member, or the end.
+
+    n_locked: The number of zstd frames in the lost bytes that need a dictionary missing from the
+    file.
+
+    position: The position in the inflated bytes. The `Window` sets it.
+
+    reported: Whether a record or a gap already reports the problem. The `FrameReader` sets it.
     """
 
     stored: int
@@ -59,15 +66,25 @@ class Boundary:
 
 
 Piece = bytes | Boundary
-"""Inflated bytes, or an event between them."""
+"""Inflated bytes, or a boundary between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Damage:
-    """The damage at which inflating stopped. at: The member's stored offset. until: The end of the
-    stored bytes that were used. why: The reason. at_end: Whether the file simply ended there.
-    resume: The offset at which reading can certainly continue, if known. n_locked: See
-    `Boundary`."""
+    """The damage that stopped inflating.
+
+    at: The member's stored offset.
+
+    until: The end of the stored bytes that were consumed.
+
+    why: The reason.
+
+    at_end: Whether the file just ended there.
+
+    resume: An offset at which reading can certainly continue, if known.
+
+    n_locked: See `Boundary`.
+    """
 
     at: int
     until: int
@@ -78,8 +95,12 @@ class _Damage:
 
 
 class Members:
-    """Reads one archive file. compressed: Whether the file is compressed; None until this is known.
-    bytes_read: The end of the stored bytes that were used."""
+    """Reads the members of one archive file.
+
+    compressed: Whether the file is compressed; None until this is known.
+
+    bytes_read: The end of the stored bytes that were consumed.
+    """
 
     def __init__(self, source: Source) -> None:
         self.compressed: bool | None = None
@@ -91,20 +112,20 @@ class Members:
         self._unsound: set[int] = set()
 
     def pieces(self, start: int = 0) -> Iterator[Piece]:
-        """Yield the pieces of the file from stored offset `start` on. `start` is 0 or a member's
-        start; in an uncompressed file, it may be any offset."""
+        """Yield the contents of the file from stored offset `start`, which must be 0 or the start
+        of a member. In an uncompressed file, any offset is valid."""
         yield from self._read_inflated(start) if self.is_compressed() else self._read_plain(start)
 
     def is_compressed(self) -> bool:
-        """Return whether the file consists of compressed members. The first call reads the file's
-        first bytes."""
+        """Return whether the file consists of compressed members. The first call reads the start of
+        the file."""
         if self.compressed is None:
             self.compressed = self._looks_compressed()
         return self.compressed
 
     def reopen(self) -> "Members":
-        """Return a new reader for the same file that already knows whether the file is compressed,
-        but has read nothing else."""
+        """Return a new reader for the same file. It knows whether the file is compressed (and the
+        dictionary at its start), but has read nothing else."""
         self.is_compressed()
         other = Members(self._source)
         other.compressed = self.compressed
@@ -113,21 +134,22 @@ class Members:
         return other
 
     def read_magic(self, start: int) -> bytes | None:
-        """Return the magic bytes of the member at stored offset `start`, which identify the
-        compression, or None."""
+        """Return the magic bytes of the member at stored offset `start`, or None. They identify the
+        compression."""
         with self._open(start) as cursor:
             match = _MAGIC.match(cursor.stored) if cursor.fill(8) else None
         return match[0] if match else None
 
     def is_sound(self, start: int, n_bytes: int) -> bool:
-        """Return whether undamaged members follow one another from stored offset `start` on, for
-        more than `n_bytes` or to the file's end, and inflate to no more than CHAIN_BYTES."""
+        """Return whether a chain of undamaged members starts at stored offset `start`. The chain
+        must extend over more than `n_bytes` or to the end of the file, and must not inflate to more
+        than CHAIN_BYTES."""
         chain, size, starts = self._read_chain(start), 0, [start]
         while size <= CHAIN_BYTES and start not in self._unsound:
             try:
                 piece = next(chain)
             except StopIteration as end:
-                if end.value is not None:  # the chains from all of these members meet this damage
+                if end.value is not None:  # every chain through these members meets this damage
                     self._unsound.update(starts)
                 return end.value is None
             if isinstance(piece, bytes):
@@ -140,7 +162,7 @@ class Members:
         return size <= CHAIN_BYTES and start not in self._unsound
 
     def leads_to(self, start: int, target: int) -> bool:
-        """Return whether members follow one another from stored offset `start` up to a member at
+        """Return whether a chain of members leads from stored offset `start` to a member at
         `target`."""
         chain, size = self._read_chain(start), 0
         for piece in chain:
@@ -157,9 +179,9 @@ class Members:
         return any(at - start >= n_bytes for _, at, _ in self._walk_member(start))
 
     def _walk_member(self, start: int) -> Iterator[tuple[int, int, bool]]:
-        """Inflate the member at stored offset `start` step by step, up to its end or damage. For
-        each step, yield the number of inflated bytes, the stored offset after the step, and whether
-        the member ends there."""
+        """Inflate the member at stored offset `start` step by step, until it ends or is damaged.
+        For each step, yield the number of inflated bytes, the stored offset after the step, and
+        whether the member is complete."""
         inflated = b""
         with self._open(start) as cursor, suppress(DecompressionError):
             decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
@@ -169,8 +191,8 @@ class Members:
                 yield len(inflated), cursor.at, decompressor.eof
 
     def count_inflated_before(self, start: int) -> int:
-        """Return the number of inflated bytes before the member at stored offset `start`. Reads all
-        of them."""
+        """Return the number of inflated bytes before the member at stored offset `start`. All of
+        them have to be read."""
         size = 0
         for piece in self.pieces():
             if isinstance(piece, bytes):
@@ -190,8 +212,8 @@ class Members:
             stream.close()
 
     def _looks_compressed(self) -> bool:
-        """Return whether the file looks compressed, judging by its first bytes or, if they are
-        damaged, by the members or records after them."""
+        """Guess whether the file is compressed from its first bytes. If these are damaged, search
+        for members or records after them."""
         with self._open(0) as cursor:
             cursor.fill(_HEAD_BYTES)
             if not _MAGIC.match(cursor.stored) and not RECORD_START.match(cursor.stored.lstrip()):
@@ -217,12 +239,11 @@ class Members:
                 yield piece
 
     def _read_inflated(self, start: int) -> Iterator[Piece]:
-        """Yield member after member. After damage, continue at the next member that starts with a
-        record.
+        """Yield all members. After damage, continue at the next member that starts with a record.
 
-        The next member may be in the bytes that the damaged one used, and so has swallowed. But a
-        file can be constructed so that every part of it inflates in many ways, so in these bytes,
-        only complete members count.
+        The next member may lie within the bytes that the damaged member consumed. But a file can be
+        crafted so that every part of it inflates in many ways. Therefore, within these bytes, only
+        complete members count.
         """
         self._first_start = min(start, self._first_start)
         resume: int | None = start
@@ -250,8 +271,8 @@ class Members:
         return Boundary(until, f"bytes {damage.at} to {until} {says}{damage.why}", n_locked=damage.n_locked)
 
     def _find_next_member(self, start: int, doubtful: int) -> int | None:
-        """Return the next member from `start` on that begins with a record. Before `doubtful`, only
-        complete members count."""
+        """Return the first member at or after `start` that begins with a record. Before `doubtful`,
+        only complete members count."""
         for at in self.find_starts(start, doubtful):
             if self._is_whole(at):
                 return at
@@ -271,12 +292,12 @@ class Members:
         return is_whole
 
     def _find_end_of_records(self, damage: _Damage) -> int:
-        """Return the stored offset from which a damaged member may have swallowed others. It is
-        after the start of the last record that was read from the damaged member, not counting its
-        first record, so that no record is read twice.
+        """Return the stored offset after which a damaged member may have swallowed other members.
+        It lies after the start of the last record read from the damaged member, except for its
+        first record. So no record is read twice.
 
-        This is done only for gzip: a damaged gzip member shows a swallowed member's text only if
-        that member is complete. lz4 and zstd may show some of the text.
+        Only gzip is handled this way. A damaged gzip member shows the text of a swallowed member
+        only if the swallowed member is complete; lz4 and zstd may show some of its text.
         """
         after = damage.at + 1
         if next(self.find_starts(after, damage.until), None) is None:
@@ -306,12 +327,12 @@ class Members:
     def _read_chain(
         self, start: int, doubtful: int = 0, learns: bool = False
     ) -> Generator[Piece, None, _Damage | None]:
-        """Yield the members from `start` on, until damage, which is returned, or the file's end
-        (returns None). A member before stored offset `doubtful` that is incomplete counts as
+        """Yield the members from `start` to the end of the file, and return None. At damage, stop
+        and return the damage. An incomplete member before stored offset `doubtful` counts as
         damage.
 
-        learns: Whether later calls may use the dictionaries found here. A mere check must not
-        learn, because its result must not depend on earlier checks.
+        learns: Whether later calls may use the dictionaries found by this call. Must be false for a
+        mere check, because its result must not depend on earlier checks.
         """
         passed = self._dictionaries if learns else dict(self._dictionaries)
         with self._open(start) as cursor:
@@ -340,7 +361,7 @@ class Members:
     def _make_decompressor(
         self, stored: bytes, at: int, passed: dict[int, bytes | None] | None = None
     ) -> Decompressor | None:
-        """Return the decompressor for the member at offset `at`. stored: The member's first
+        """Return the decompressor for the member at offset `at`. `stored` contains its first
         bytes."""
         match = _MAGIC.match(stored)
         if match and match[0] == ZSTD_MAGIC:
@@ -348,7 +369,8 @@ class Members:
         return DECOMPRESSORS[match[0]]() if match else None
 
     def _is_locked(self, cursor: Cursor, passed: dict[int, bytes | None]) -> bool:
-        """Return whether a zstd frame needs a dictionary other than the last one before it."""
+        """Return whether a zstd frame needs a dictionary other than the most recent one before
+        it."""
         if not cursor.stored.startswith(ZSTD_MAGIC):
             return False
         cursor.fill(HEADER_BYTES)
@@ -357,7 +379,7 @@ class Members:
         return needed_dictionary(cursor.stored) not in (0, given)
 
     def _skip_locked(self, cursor: Cursor, passed: dict[int, bytes | None]) -> _Damage:
-        """Skip the locked frames at the cursor by reading only their headers."""
+        """Skip the locked frames at the cursor. Only their headers are read."""
         start, number, resume, n_locked = cursor.at, needed_dictionary(cursor.stored), cursor.at, 0
         while self._is_locked(cursor, passed) and needed_dictionary(cursor.stored) == number and skip_frame(cursor):
             resume, n_locked = cursor.at, n_locked + 1
@@ -369,9 +391,9 @@ class Members:
     def _skip_skippable(
         self, cursor: Cursor, size: int, passed: dict[int, bytes | None] | None = None
     ) -> _Damage | None:
-        """Skip a skippable frame. If it contains a dictionary, the frames after it need the
-        dictionary: all frames of a `.warc.zst` file, or, if two files were joined, only the frames
-        of the second."""
+        """Skip a skippable frame. If it contains a dictionary, keep the dictionary for the frames
+        after it. In a `.warc.zst` file, these are all frames; if two files were joined, they are
+        the frames of the second file."""
         at, after = cursor.at, cursor.at + 1
         if size > _MAX_DICTIONARY_BYTES or not cursor.fill(size):
             return _Damage(at, after, f"a skippable frame of {size} bytes is not whole", at_end=True)
@@ -387,7 +409,7 @@ class Members:
         return None
 
     def _read_member(self, decompressor: Decompressor, cursor: Cursor) -> Generator[Piece, None, _Damage | None]:
-        """Yield one member: first its start, then its inflated bytes."""
+        """Yield the start of a member, followed by its inflated bytes."""
         start, inflated, n_inflated = cursor.at, b"", 0
         yield Boundary(start)
         while not decompressor.eof:
@@ -407,29 +429,28 @@ class Members:
         return None
 
     def _find_end_of_frame(self, start: int) -> int | None:
-        """Return the end of the zstd frame at stored offset `start`, or None if its headers are
-        damaged."""
+        """Return the end of the zstd frame at stored offset `start`, or None if the headers of the
+        frame are damaged."""
         with self._open(start) as cursor:
             return cursor.at if skip_frame(cursor) else None
 
     def _salvage(self, start: int, good: int, n_inflated: int) -> Generator[Piece, None, int]:
-        """Yield the output of a damaged member after its first `n_inflated` bytes, because zlib
-        drops the output of a failed call. Return the stored offset at which inflating fails.
+        """Yield the output of a damaged member after its first `n_inflated` bytes, and return the
+        stored offset at which inflating fails.
 
-        Stored bytes before `good` gave no error; the bytes after it are inflated one by one. The
-        most common damage is a wrong checksum at the end. Then the dropped output may be an entire
-        small record.
+        zlib discards the output of a failed call. The most common damage is a wrong checksum at the
+        end, and the discarded output may be an entire small record. The stored bytes before `good`
+        caused no error, so only the later bytes are inflated one by one.
         """
         with self._open(start) as cursor:
             decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
-            # Yield a single piece: searching the window after every byte would take seconds.
+            # Yield one piece, because searching the window after every byte would take seconds.
             rescued, n_stored = rescue(decompressor, read_bites(cursor, good), n_inflated) if decompressor else (b"", 0)
         yield rescued
         return start + n_stored
 
     def find_starts(self, start: int, end: int | None = None) -> Iterator[int]:
-        """Yield the stored offsets, from `start` up to `end`, at which a member begins with a
-        record."""
+        """Yield the stored offsets in [start, end) at which a member begins with a record."""
         with self._open(start) as cursor:
             more, n_wanted = end is None or start < end, _HEAD_BYTES
             while more:
@@ -451,8 +472,8 @@ class Members:
 
     def _starts_record(self, cursor: Cursor, at: int) -> bool:
         """Return whether a member that begins with a record starts at index `at` of the cursor's
-        bytes; the magic bytes alone may be chance. Reads at most READ_BYTES, and only the first
-        bytes that they inflate to."""
+        bytes. Magic bytes alone may be a coincidence. Reads at most READ_BYTES, and inflates only
+        the beginning."""
         cursor.fill(at + _HEAD_BYTES)
         if cursor.stored.startswith(GZIP_MAGIC, at) and not _is_gzip_header(cursor.stored, at):
             return False
@@ -487,8 +508,8 @@ def _last_before(at: int, dictionaries: dict[int, bytes | None]) -> bytes | None
 
 
 def _is_gzip_header(stored: bytes, at: int) -> bool:
-    """Return whether bytes that begin like a gzip member continue with a valid gzip header (RFC
-    1952 2.3) of at most MAX_GZIP_HEADER bytes."""
+    """Return whether the gzip magic at `at` is followed by the rest of a valid header (RFC 1952
+    2.3), at most MAX_GZIP_HEADER bytes long."""
     if len(stored) < at + 10:
         return False
     flags, until = stored[at + 3], at + MAX_GZIP_HEADER
@@ -506,6 +527,5 @@ def _is_gzip_header(stored: bytes, at: int) -> bool:
 
 
 def _is_cut_magic(stored: bytes) -> bool:
-    """Return whether `stored`, the last bytes of a file, is the beginning of a member's magic
-    number."""
+    """Return whether `stored`, the last bytes of a file, is a truncated magic number."""
     return len(stored) < 4 and any(magic.startswith(stored) for magic in DECOMPRESSORS) and bool(stored)

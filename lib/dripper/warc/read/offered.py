@@ -1,8 +1,8 @@
-"""Finds the dictionaries that bodies in an archive need, among the records before them.
+"""Finds the dictionaries that compressed bodies need among the earlier records of an archive.
 
-A reader that begins at the start of a file notes each dictionary as it reads. A reader of a later
-part, or of single records, reads the file from its start as far as necessary when a body needs a
-dictionary. All readers must give the same rows, and few archives have such bodies.
+A reader that starts at the beginning of a file collects dictionaries as it goes. A reader of a
+later part, or of a single record, reads the file from the beginning when a body needs a dictionary.
+This is slow, but few archives have such bodies, and all readers must return the same rows.
 """
 
 import hashlib
@@ -14,14 +14,16 @@ from dripper.errors import PageError
 from dripper.warc.read.frames import Frame, Gap
 
 MAX_DICTIONARIES_BYTES = 1 << 24
-"""The maximum total size of the kept dictionaries; the most recent ones are kept. Browsers accept
-up to 100 MB per dictionary; servers offer style sheets, scripts and pages of less than 1 MB."""
+"""The maximum total size of the dictionaries kept. The most recent ones are kept. Browsers accept
+up to 100 MB per dictionary, but servers offer style sheets, scripts and pages of less than 1 MB."""
 
 
 class Offered:
-    """The dictionaries offered by the records before a given record. earlier: Returns the archive's
-    frames from its start. None means that the reader itself reads them all and adds their
-    dictionaries."""
+    """The dictionaries that the records before a given record offer.
+
+    earlier: Returns the archive's frames from the beginning. None means that the caller reads every
+    record itself and adds the dictionaries.
+    """
 
     def __init__(
         self, note: Callable[[Frame, "Offered"], None], earlier: Callable[[], Iterator[Frame | Gap]] | None = None
@@ -34,9 +36,9 @@ class Offered:
         self._next: Frame | Gap | None = None
 
     def add(self, stored: bytes, transfer_encoding: str, content_encoding: str, max_bytes: int) -> None:
-        """Keep a body that is offered as a dictionary (RFC 9842), if it can be decoded, and drop
-        the oldest dictionaries if there is no room. The result depends only on the bodies and their
-        order."""
+        """Decode a body that is offered as a dictionary (RFC 9842) and keep it. The oldest
+        dictionaries are dropped if there is no room. Bodies that cannot be decoded are ignored. The
+        result depends only on the bodies and their order."""
         with suppress(PageError):
             dictionary = decode_body(stored, transfer_encoding, content_encoding, max_bytes, self._kept.get).payload
             digest = hashlib.sha256(dictionary).digest()
@@ -46,8 +48,8 @@ class Offered:
                 del self._kept[next(iter(self._kept))]
 
     def find_before(self, offset: int, digest: bytes) -> bytes | None:
-        """Return the dictionary with this SHA-256 digest that a record before `offset` offers, or
-        None."""
+        """Return the dictionary with this SHA-256 digest if a record before `offset` offers it,
+        otherwise None."""
         if self._earlier is not None:
             self._frames = self._frames or self._earlier()
             while (frame := self._next or next(self._frames, None)) is not None:

@@ -1,10 +1,14 @@
-"""Separates pages from other records: turns a frame into a `Record`, or into the reason why it is
-not a page.
+"""Separates pages from other records: converts a frame to a `Record`, or to the reason why the
+frame is not a page.
 
-Pages are HTML responses with a status that the settings accept, and `resource` records that declare
-HTML in the record header, or have no type and begin like HTML (wget, ArchiveWeb.page and warcit
-store files this way). `conversion` records are not pages: they contain text or metadata derived
-from a page that has its own record.
+There are two types of pages:
+
+- HTML responses with a status that the settings accept.
+- `resource` records that declare HTML in the record header, or have no content type and begin like
+  HTML. wget, ArchiveWeb.page and warcit store files this way.
+
+`conversion` records are not pages: they contain text or metadata derived from a page that has its
+own record.
 """
 
 import hashlib
@@ -25,22 +29,25 @@ from dripper.warc.read.offered import Offered
 from dripper.warc.read.record import FLAGS, Record
 
 _STATUS_LINE = re.compile(rb"[A-Z]+(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)[^\n]*(?:\n|$)", re.IGNORECASE)
-"""HTTP/1.1, HTTP/2, ICY (Shoutcast) and misspelt protocol names: no HTML starts like this."""
+"""Matches HTTP/1.1, HTTP/2, ICY (Shoutcast) and misspelled protocol names. No HTML starts like
+this."""
 _HTTP_LINE = re.compile(rb"HTTP/\d[^\n]*(?:\n|$)", re.IGNORECASE)
 _HEADER_LINE = re.compile(rb"[A-Za-z][A-Za-z0-9\-]{1,40}:[ \t][^\n]*\n")
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
 _MAX_INTERIM = 5
-"""The maximum number of responses that are read in a record: interim responses (100 Continue, 103
-Early Hints) before the final one are skipped (RFC 9110 15.2)."""
+"""The maximum number of responses read from one record. Interim responses (100 Continue, 103 Early
+Hints) before the final one are skipped (RFC 9110 15.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP response. has_head: Whether there was a status line. If so, `body` is the bytes after
-    the headers, otherwise the whole block.
+    """An HTTP response.
 
-    status: None if the status line has none. content_type and the other headers: As sent; "" or
-    None if missing.
+    has_head: Whether there is a status line. If not, `body` is the whole block.
+
+    status: None if the status line contains no status.
+
+    content_type and the other headers: As sent; "" or None if missing.
     """
 
     body: bytes
@@ -55,7 +62,7 @@ class Response:
 
 
 def parse_response(block: bytes) -> Response:
-    """Split a record's block into HTTP head and body. Never raises.
+    """Split a record's block into HTTP header and body. Never raises.
 
     >>> parse_response(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n\\r\\n<p>").body
     b'<p>'
@@ -86,8 +93,8 @@ def parse_response(block: bytes) -> Response:
 
 
 def note_dictionary(frame: Frame, offered: Offered) -> None:
-    """Add the body of a response to `offered` if the server offers it as a dictionary (RFC 9842
-    2.1)."""
+    """Add the response body in `frame` to `offered` if the server offers it as a dictionary (RFC
+    9842 2.1)."""
     if frame.head.record_type == "response" and b"use-as-dictionary" in frame.block[:HEAD_BYTES].lower():
         response = parse_response(frame.block)
         if response.offers_dictionary:
@@ -100,11 +107,12 @@ _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})$")
 def to_record(
     frame: Frame, warc_file: str, settings: ReadSettings, base: int = 0, offered: Offered | None = None
 ) -> Record | str:
-    """Return the page in `frame`, or the reason why there is none (a key of `FileReport.skipped`).
+    """Return the page in `frame`. If the frame is not a page, return the reason, a key of
+    `FileReport.skipped`.
 
     Args:
-        base: The offset in the file at which the archive begins, if it is inside a WACZ.
-        offered: The dictionaries offered by the records before this one.
+        base: For an archive inside a WACZ, the offset at which the archive begins.
+        offered: The dictionaries that the records before this one offer.
     """
     kind = frame.head.record_type
     if kind == "resource":
@@ -147,13 +155,14 @@ def _decide(
 
 
 def build_failed_record(frame: Frame, warc_file: str, error: PageError, base: int = 0) -> Record:
-    """Return a page without payload, with `error` as its error. base: As in `to_record`."""
+    """Return a page without payload for a frame that could not be processed. base: See
+    `to_record`."""
     return _build_record(frame, Response(b""), Body(b""), error, warc_file, base)
 
 
 def _find_content_type(frame: Frame, response: Response) -> str | None:
-    """Return the content type from the HTTP header. If a response has no HTTP headers, return the
-    type in the record's own header, such as an ARC URL line."""
+    """Return the content type from the HTTP header. For a response without an HTTP header, use the
+    record's own header, such as an ARC URL line."""
     if response.has_head:
         return response.content_type
     return None if parse_media_type(frame.head.content_type) == "application/http" else frame.head.content_type

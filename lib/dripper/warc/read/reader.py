@@ -1,6 +1,5 @@
-"""Reads one archive file or a span of it, and returns its pages and a report that accounts for
-every record. Also reads single pages by offset.
-"""
+"""Reads the pages of an archive file, or of a span of the file, and reports on every record. Can
+also read a single page by its offset."""
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -21,8 +20,8 @@ from dripper.warc.read.spans import find_part, find_reach
 
 
 class RecordReader(Iterator[Record]):
-    """The pages of one archive file, or a span of it. `report` is updated during reading, and
-    complete when the pages are exhausted."""
+    """The pages of an archive file, or of a span of the file. `report` is updated during iteration,
+    and complete when the iterator is exhausted."""
 
     def __init__(self, path: str, settings: ReadSettings, span: Span | None = None, address: str | None = None) -> None:
         self.report = FileReport(address or canonical_address(path))
@@ -42,7 +41,7 @@ class RecordReader(Iterator[Record]):
         return next(self._records)
 
     def close(self) -> None:
-        """Close the file before its end. The report keeps its current state."""
+        """Stop reading and close the file. The report keeps its current state."""
         self._records.close()
 
     def _read(self) -> Generator[Record, None, None]:
@@ -59,7 +58,7 @@ class RecordReader(Iterator[Record]):
             report.fail(error)
 
     def _read_zip(self, source: Source) -> Generator[Record, None, None]:
-        """Read the archives in a WACZ that have bytes in the span."""
+        """Read those archives in a WACZ that overlap with the span."""
         start, end = self._span.start, self._span.end
         try:
             archives = list_archives(source)
@@ -117,7 +116,7 @@ class RecordReader(Iterator[Record]):
                 if record := self._take(item):
                     yield record
             if not frames.n_starts and frames.ended_at is None and not before:
-                # A problem, not an error: another attempt would find the same.
+                # A problem, not an error, because another attempt would have the same result.
                 self._add_problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
         finally:
             until = members.bytes_read if frames.ended_at is None else frames.ended_at
@@ -129,7 +128,7 @@ class RecordReader(Iterator[Record]):
         self.report.add_problem(self._name + sentence)
 
     def _take(self, item: Frame | Gap) -> Record | None:
-        """Count a record or gap, and return the page if the record is one."""
+        """Count a record or gap, and return the record's page if it has one."""
         report = self.report
         if isinstance(item, Gap):
             reason = "over budget" if item.over_budget else "unreadable" if item.n_locked else "broken record"
@@ -155,10 +154,10 @@ class RecordReader(Iterator[Record]):
 
 
 def offer_dictionaries(members: Members, settings: ReadSettings, reads_all: bool = False) -> Offered:
-    """Return an object that finds the dictionaries offered before a record of an archive.
+    """Return the dictionaries that the records of an archive offer.
 
     Args:
-        reads_all: Whether the reader reads all records from the start of the archive.
+        reads_all: Whether the caller reads all records from the beginning of the archive.
     """
     if reads_all:
         return Offered(note_dictionary)
@@ -168,19 +167,19 @@ def offer_dictionaries(members: Members, settings: ReadSettings, reads_all: bool
 def read_records(
     path: str, settings: ReadSettings | None = None, span: Span | None = None, address: str | None = None
 ) -> RecordReader:
-    """Return an iterator over the pages of one WARC or ARC file; `.report` accounts for every
-    record.
+    """Iterate over the pages of a WARC, ARC or WACZ file. The iterator's `report` accounts for
+    every record.
 
-    It never raises because of the file's content: damage is skipped and counted, and a file that
-    cannot be opened gives no pages and a report with `error`. Memory is bounded, whatever the
-    file's size.
+    The content of the file never causes an exception: damage is skipped and counted. If the file
+    cannot be opened, there are no pages, and `report.error` is set. Memory use is bounded for files
+    of any size.
 
     Args:
-        path: A local path, `s3://bucket/key` or `http(s)://…`.
+        path: A path in any storage that `open_source` supports.
         settings: The settings for reading; None means the defaults.
-        span: The span; only records that begin in it are read. However a file is cut into spans,
-            the pages of all spans in order are the pages of the file, and their merged reports
-            (`merge_reports`) are the report of the file.
+        span: Only records that begin in this span are returned. For any division of a file into
+            consecutive spans, the pages of all spans are the pages of the file, and `merge_reports`
+            merges their reports into the report of the file.
         address: The canonical address for records and report; None means the address of `path`.
     """
     return RecordReader(path, settings or ReadSettings(), span, address)
@@ -189,11 +188,11 @@ def read_records(
 def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings | None = None) -> Record:
     """Return the page with this id at `offset` in an archive file.
 
-    Reads only this record if possible. Otherwise (if records share a compressed member), reads the
-    file up to it.
+    Reads only this record if possible. If records share a compressed member, the file is read up to
+    the page.
 
     Raises:
-        InputError: The file cannot be opened, or has no such page there.
+        InputError: The file cannot be opened, or this page is not at `offset`.
     """
     settings = settings or ReadSettings()
     if (page := _read_alone(path, offset, settings)) is not None and page.page_id == page_id:
@@ -206,8 +205,8 @@ def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings 
 
 
 def _read_alone(path: str, offset: int, settings: ReadSettings) -> Record | None:
-    """Return the page that begins at `offset`, also in an archive inside a WACZ, or None if there
-    is none."""
+    """Return the page at `offset`, also from an archive inside a WACZ. Return None if there is no
+    page."""
     try:
         with closing(open_shared(path, settings, offset, offset + READ_BYTES)) as source:
             base, archive = 0, source

@@ -1,6 +1,5 @@
-"""Defines records, file reports and spans. The reader returns a record per HTML page and a report
-per archive file.
-"""
+"""Defines the results of reading (a record per page, a report per archive file) and spans of
+files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,10 +12,10 @@ from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a file: the stored bytes from `start` up to `end` (None: the file's end).
+    """A part of a file: the stored bytes from `start` up to `end` (None: the end of the file).
 
-    Its records begin at the first seam at or after `start`, and end at the first seam at or after
-    `end`.
+    The records of a span begin at the first seam at or after `start`, and end at the first seam at
+    or after `end` (see `dripper.warc.read.spans`).
 
     Raises ValueError if end < start or start < 0.
     """
@@ -30,7 +29,7 @@ class Span:
 
 
 def cut(size_bytes: int, n_spans: int) -> list[Span]:
-    """Cut a file of `size_bytes` into spans of about equal size. The last span has no end.
+    """Divide a file into spans of about equal size. The last span is open-ended.
 
     >>> cut(10, 3)
     [Span(start=0, end=3), Span(start=3, end=6), Span(start=6, end=None)]
@@ -55,43 +54,68 @@ FLAGS = (
     "damaged member",
     "inflated offset",
 )
-"""Every value of `Record.flags`, in the same order.
+"""The values of `Record.flags`, in the same order.
 
-sniffed: The header does not declare HTML, but the first bytes look like HTML. no http header, no
-http status, no url: The record lacks it. bad date: The date is missing or invalid. not chunked: The
-header declares a chunked body, but it is not chunked. bad chunking: A chunk is damaged, or the last
-one is missing. not encoded: The body does not have the content coding that the header declares;
-common in Common Crawl. undeclared gzip: The body was gzip, but no header declared it. broken
-encoding: Only a part of the body could be decompressed. short body: The body has fewer bytes than
-the HTTP Content-Length. damaged member: The block is complete, but the checksum of its member is
-wrong or the member's end is missing. inflated offset: Several records share a compressed member, so
-`offset` and `length` count inflated bytes.
+sniffed: The header does not declare HTML, but the first bytes look like HTML.
+
+no http header, no http status, no url: The record lacks it.
+
+bad date: The date is missing or invalid.
+
+not chunked: The header declares a chunked body, but the body is not chunked.
+
+bad chunking: A chunk is damaged, or the last chunk is missing.
+
+not encoded: The header declares a content coding, but the body is not encoded. This is common in
+Common Crawl.
+
+undeclared gzip: The body was gzip, but the header does not declare it.
+
+broken encoding: Only part of the body could be decompressed.
+
+short body: The body is shorter than the HTTP Content-Length.
+
+damaged member: The block is complete, but its member has a wrong checksum or lacks its end.
+
+inflated offset: Several records share a compressed member, so `offset` and `length` count inflated
+bytes.
 """
 
 DAMAGES = frozenset({"bad chunking", "broken encoding", "short body", "damaged member"})
-"""Flags for a payload that may be incomplete or partly wrong."""
+"""Flags that mark a payload as possibly incomplete or partly wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One HTTP response that is a page (HTML or XHTML).
 
-    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every
-    machine. warc_file: The file's canonical address (`dripper.warc.open.identity`), however its
-    path was typed. offset, length: The record's byte range in that file, as stored (compressed). As
-    in CDX indexes, `length` does not include the empty lines after an uncompressed record.
+    page_id: 32 hex digits, a hash of (`warc_file`, `offset`). It is the same on every retry and
+    machine.
 
-    payload: The body after chunked and gzip/deflate/brotli/zstd decoding, but before character
-    decoding. payload_digest: "sha256:<hex>" of `payload`. payload_digest_sha1: The SHA-1 in the
-    header `WARC-Payload-Digest`, in base 32. It was computed on the stored body, before decoding.
+    warc_file: The canonical address of the file (`dripper.warc.open.identity`), however its path
+    was written.
 
-    record_id: `WARC-Record-ID` as stored, including brackets. content_type: The HTTP header as
-    sent, or None. truncated: The reason why the payload is incomplete (the value of
-    `WARC-Truncated`, or one of the reader's own reasons, such as "clipped" or "length mismatch"),
-    or None.
+    offset, length: The stored (compressed) byte range of the record in the file. As in CDX indexes,
+    `length` excludes the empty lines after an uncompressed record.
 
-    flags: Oddities that did not prevent reading: values in `FLAGS`, in the same order. error_code,
-    error_detail: Set if the body could not be read; the page still becomes a row.
+    payload: The body after chunked and gzip/deflate/brotli/zstd decoding, before character
+    decoding.
+
+    payload_digest: "sha256:<hex>" of `payload`.
+
+    payload_digest_sha1: The SHA-1 from `WARC-Payload-Digest`, in base 32. It refers to the stored
+    body, before decoding.
+
+    record_id: `WARC-Record-ID` as stored, including the brackets.
+
+    content_type: The HTTP header as sent, or None.
+
+    truncated: The reason why the payload is incomplete, or None. This is the value of
+    `WARC-Truncated`, or a reason that the reader found, such as "clipped" or "length mismatch".
+
+    flags: Oddities that did not prevent reading, in the order of `FLAGS`.
+
+    error_code, error_detail: Set if the body could not be read. The page still becomes a row.
     """
 
     page_id: str
@@ -126,39 +150,48 @@ SKIP_REASONS = (
     "read before",
     "forgotten",
 )
-"""Every key of `FileReport.skipped`: the reasons why a record is not a page.
+"""The keys of `FileReport.skipped`: reasons why a record is not a page.
 
-not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp.
-broken record: Bytes in which no record can be read. unreadable: A zstd frame that needs a
-dictionary that does not come before it in the file, or a whole archive inside a WACZ that the ZIP
-compresses. over budget: The rest of a member that contains more records than its size allows
-(`dripper.decode.budget`). not as indexed: The record that an index names is not stored at the
-index's offset. read before: A record in two selections, for which the first selection wrote a row.
+not a response: A warcinfo, request, metadata, conversion or continuation record.
+
+not http: A record of a dns, whois or ftp URL.
+
+broken record: Bytes that contain no readable record.
+
+unreadable: A zstd frame that needs a dictionary missing before it in the file, or an archive inside
+a WACZ that cannot be read, for example because the ZIP compresses it.
+
+over budget: The rest of a member with more records than its size allows (`dripper.decode.budget`).
+
+not as indexed: The record that an index names is not at the offset in the index.
+
+read before: A record in two selections. The first selection wrote its row.
+
 forgotten: A page that the output must not contain.
 """
 
 FORGOTTEN = SKIP_REASONS[-1]
 
 MAX_PROBLEMS = 20
-"""The maximum number of sentences that a report keeps; random bytes would give one for every few
-bytes."""
+"""The maximum number of problems that a report describes. Random bytes would cause a problem every
+few bytes."""
 
 
 class ArchiveFault(StrEnum):
     """The reasons why a file that was read to its end is not a complete archive. Damage inside the
-    file is not such a fault but a problem, because reading continues after it."""
+    file is not an `ArchiveFault` but a problem, because reading continues after it."""
 
     CUT_SHORT = "cut short"
     """The file ends inside a record or a compressed member. Everything before that was read."""
     UNREADABLE = "unreadable"
-    """Records or archives inside it need a dictionary that the file does not have, or have to be
-    unpacked first (counted as skipped, `unreadable`). All others were read."""
+    """Records or archives were skipped as `unreadable`, because they need a dictionary missing from
+    the file or must be unpacked first. All others were read."""
     NO_ARCHIVE = "no archive"
     """The file contains no WARC or ARC record."""
 
 
 def find_archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) -> ArchiveFault | None:
-    """Return the fault of a whole file, derived from the counts in its report, or None.
+    """Derive the fault of a file, if any, from the counts in its report.
 
     >>> find_archive_fault(1, {"broken record": 1}, False)
     <ArchiveFault.NO_ARCHIVE: 'no archive'>
@@ -174,12 +207,19 @@ def find_archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) 
 class FileReport:
     """The report on one archive file. `records == pages + sum(skipped.values())` always holds.
 
-    version: The ETag or modification time of the file that was read (`Source.version`). skipped:
-    Counts by reason (`SKIP_REASONS`). clipped: Whether the file ends inside a record or a
-    compressed member. problems: At most 20 sentences, each with its offset; `n_problems` counts all
-    problems. error: Set if the file could not be opened or read to its end (missing, access denied,
-    broken connection). A fault inside the file is a problem, not an error. error_kind: The kind of
-    `error`, which shows whether another attempt may help.
+    version: The ETag or modification time of the file that was read (`Source.version`).
+
+    skipped: Record counts by reason (`SKIP_REASONS`).
+
+    clipped: Whether the file ends inside a record or a compressed member.
+
+    problems: At most 20 descriptions of faults inside the file, each with its offset. `n_problems`
+    counts all of them.
+
+    error: Set if the file could not be opened or read to its end (missing, access denied, broken
+    connection).
+
+    error_kind: The kind of `error`. It shows whether another attempt may help.
     """
 
     warc_file: str
@@ -196,7 +236,7 @@ class FileReport:
     error_kind: FileErrorKind | None = None
 
     def fail(self, error: Exception) -> None:
-        """Note why the file was not read to its end."""
+        """Record the reason why the file was not read to its end."""
         sentence = loggable_text(str(error))
         match error:
             case FileError():
@@ -212,20 +252,20 @@ class FileReport:
         self.skipped[reason] = self.skipped.get(reason, 0) + count
 
     def forget(self) -> None:
-        """Count the most recently read page as forgotten: the output must not contain it."""
+        """Recount the most recent page as forgotten, because the output must not contain it."""
         self.pages -= 1
         self.skipped[FORGOTTEN] = self.skipped.get(FORGOTTEN, 0) + 1
 
     def add_problem(self, sentence: str) -> None:
-        """Count a problem, and keep its sentence if there are fewer than MAX_PROBLEMS."""
+        """Count a problem. Its description is kept only for the first MAX_PROBLEMS problems."""
         self.n_problems += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(sentence)
 
 
 def merge_reports(reports: Sequence[FileReport]) -> FileReport:
-    """Merge the reports of a file's spans, in order, into the report of the file. It has an error
-    if the file changed between two spans. Raises ValueError if `reports` is empty."""
+    """Merge the reports of a file's consecutive spans into a report of the whole file. It has an
+    error if the file changed between two spans. Raises ValueError if `reports` is empty."""
     if not reports:
         raise ValueError("a file is made of one span at least")
     whole = FileReport(reports[0].warc_file)

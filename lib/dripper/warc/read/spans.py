@@ -1,17 +1,17 @@
-"""Finds the start and end of a span's records in a file, so that the readers of all spans of the
-file together read the same records as a single reader.
+"""Finds the records of a span, so that the readers of all spans of a file together return the same
+records as a single reader of the whole file.
 
-Reading can begin at members (gzip, zstd, lz4). Bytes that look like a member may also be inside
-another member, for example if an archive was itself archived as a page. So a part begins only at a
-seam: a member that starts with a record, in a chain of undamaged members that is too long to fit
-inside another member (`Members.is_sound`). Whether there is a seam at an offset depends only on the
-file. So the reader of a span begins at the first seam in the span, the reader of the span before
-ends there, and no record is read twice or missed, whatever is damaged. The task for the first span
-reads a file without seams completely.
+Reading can begin at a member (gzip, zstd, lz4). However, bytes that look like a member may be part
+of another member, for example if a crawler archived an archive. Therefore, a part begins only at a
+seam: a member that starts with a record, in a chain of undamaged members too long to fit inside
+another member (`Members.is_sound`). Whether an offset is a seam depends only on the file. The
+reader of a span begins at the first seam in the span, and the reader of the previous span ends at
+the same seam. No record is read twice or missed, whatever is damaged. A file without seams is read
+completely by the task for the first span.
 
-In an uncompressed file, a record can only be distinguished from a record quoted in a page by the
-lengths of all records before it. So every task reads the headers from the start, and returns only
-the records in its own span.
+In an uncompressed file, only the lengths of all earlier records distinguish a record from a record
+quoted in a page. Therefore, every task reads the headers from the beginning, but returns only the
+records in its own span.
 """
 
 from functools import cached_property
@@ -28,7 +28,7 @@ def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
     In a compressed file, this reads about 128 KiB, the longest run that a member can contain.
 
     Args:
-        hold_bytes: As for `FrameReader`.
+        hold_bytes: See `FrameReader`.
     """
     end = span.end
     if end == 0:
@@ -41,18 +41,18 @@ def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
 
 
 def find_reach(span: Span) -> tuple[int, int | None]:
-    """Return the start and end of the byte range that is usually needed to find and read a span's
-    part. An end of None means the file's end."""
+    """Return the byte range that is usually needed to find and read a span's part. An end of None
+    means the end of the file."""
     return max(0, span.start - LINK_BYTES), None if span.end is None else span.end + _AHEAD_BYTES
 
 
 LINK_BYTES = 1 << 16
-"""Distance before a seam: if a member that starts with a record is within this distance, the chain
-of members from there must lead to the seam."""
+"""Maximum distance between linked members. If a member that starts with a record is within this
+distance before a seam, the chain from that member must lead to the seam."""
 
 _AHEAD_BYTES = 3 << 16
-"""Bytes that are read after the end of a span to check that the next span may begin there: the
-longest run that a gzip member can contain, and the members around it."""
+"""Bytes read after the end of a span to check whether the next span may begin there: the longest
+run that a gzip member can contain, and the members around the run."""
 
 
 class _Seams:
@@ -66,13 +66,13 @@ class _Seams:
 
     @cached_property
     def _magic(self) -> bytes | None:
-        """The first bytes of the file's members. A member that starts otherwise is not a seam: an
-        lz4 member may contain complete gzip members unchanged."""
+        """The magic bytes of the file's members. A member with other magic bytes is not a seam,
+        because an lz4 member may contain complete gzip members verbatim."""
         first = next(self._members.find_starts(0), None)
         return None if first is None else self._members.read_magic(first)
 
     def find_first(self, start: int, end: int | None) -> int | None:
-        """Return the stored offset of the first seam from `start` up to `end`, or None."""
+        """Return the stored offset of the first seam in [start, end), or None."""
         before = None
         for at in self._members.find_starts(max(0, start - LINK_BYTES), end):
             if at >= start and self._follows(before, at) and self._begins_chain(at):
@@ -81,8 +81,8 @@ class _Seams:
         return None
 
     def is_at(self, offset: int) -> bool:
-        """Return whether there is a seam at stored offset `offset`. If the offsets increase from
-        call to call, the bytes before them are searched only once."""
+        """Return whether there is a seam at stored offset `offset`. In calls with increasing
+        offsets, the bytes before them are searched only once."""
         if offset < self._until:
             self._last = None
         begin = max(0, offset - LINK_BYTES, self._until if self._last else 0)
@@ -93,9 +93,9 @@ class _Seams:
         return starts_here and self._follows(self._last, offset) and self._begins_chain(offset)
 
     def _follows(self, before: int | None, at: int) -> bool:
-        """Return whether the chain from the member at `before`, the last one before `at`, leads to
-        `at`. Members that are inside each other do not lead to each other; checking whether they
-        are sound would take too long."""
+        """Return whether the chain from the member at `before` leads to the member at `at`.
+        `before` is the last member before `at`. Nested members do not lead to each other; checking
+        whether they are sound would take too long."""
         return before is None or at - before > LINK_BYTES or self._members.leads_to(before, at)
 
     def _begins_chain(self, at: int) -> bool:

@@ -1,7 +1,7 @@
-"""Provides a moving window over an archive's inflated bytes. It reads ahead, drops bytes, and goes
-back if a length turns out to be wrong.
+"""A moving window over the inflated bytes of an archive. It reads ahead, drops bytes that are no
+longer needed, and goes back if a length turns out to be wrong.
 
-Positions count inflated bytes from the start of reading; a `Boundary` maps a position to a stored
+Positions count inflated bytes from the start of reading. A `Boundary` maps a position to a stored
 offset.
 """
 
@@ -13,21 +13,24 @@ from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 from dripper.warc.read.members import Boundary, Members
 
 _TRIM_BYTES = 1 << 20
-"""Bytes that are dropped together: moving the remaining bytes after every record would cost
-more."""
+"""Minimum number of bytes to drop at once. Moving the rest of the buffer after every record would
+cost more."""
 
 _NOT_BLANK = re.compile(rb"[^\r\n]")
 _LONG_RUN = 1 << 10
-"""Runs of more line ends than this are remembered, as searching for their end again would take
-longer."""
+"""Runs of line ends longer than this are remembered, because searching for their end again is
+slow."""
 _position = attrgetter("position")
 _last = itemgetter(1)
 
 
 class Window:
-    """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` plus a few
-    MiB. at: The stored offset at which reading begins: 0, the offset of a member, or any offset in
-    an uncompressed file."""
+    """The bytes from `start` to `end` of an archive file, never more than `hold_bytes` plus a few
+    MiB.
+
+    at: The stored offset at which reading begins: 0 or the offset of a member. In an uncompressed
+    file, any offset is valid.
+    """
 
     def __init__(self, members: Members, hold_bytes: int, at: int = 0) -> None:
         self.boundaries: list[Boundary] = []
@@ -61,14 +64,14 @@ class Window:
         return True
 
     def fill(self, position: int) -> bool:
-        """Read the bytes up to `position`; return False if the file ends before that."""
+        """Read until position `position`; return False if the file ends first."""
         while self.end < position:
             if not self.pull():
                 return False
         return True
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes in [start, end) that the window still contains."""
+        """Return the bytes in [start, end) that are still in the window."""
         with memoryview(self._buffer) as view:
             return bytes(view[max(0, start - self.start) : max(0, end - self.start)])
 
@@ -78,8 +81,8 @@ class Window:
         return match.end() + self.start if match else -1
 
     def matches(self, pattern: re.Pattern[bytes], position: int) -> bool:
-        """Return whether `pattern` matches at `position`. Reads ahead, but not farther than a
-        record's start can extend."""
+        """Return whether `pattern` matches at `position`. Reads ahead by at most the length of a
+        record start."""
         while not pattern.match(self._buffer, position - self.start):
             if self.end >= position + START_BYTES or not self.pull():
                 return False
@@ -90,7 +93,7 @@ class Window:
 
     def skip_blank(self, position: int) -> int:
         """Return the position of the first byte at or after `position` that is not a line end, or
-        `end` at the file's end."""
+        `end` at the end of the file."""
         begin, index = position, bisect_right(self._blank_runs, position, key=_last) if self._blank_runs else 0
         match = None
         if index < len(self._blank_runs):  # many records may claim to end in the same run
@@ -109,17 +112,17 @@ class Window:
         return end
 
     def find_member_at(self, position: int) -> Boundary | None:
-        """Return the member that has its first inflated byte at `position`, or None."""
+        """Return the member with its first inflated byte at `position`, or None."""
         return next((b for b in reversed(self.between(position, position)) if not b.problem), None)
 
     def between(self, start: int, end: int) -> list[Boundary]:
-        """Return the boundaries at positions `start` to `end`, both included."""
+        """Return the boundaries between positions `start` and `end`, both inclusive."""
         low = bisect_left(self.boundaries, start, key=_position)
         return self.boundaries[low : bisect_right(self.boundaries, end, key=_position)]
 
     def reach(self, start: int, target: int) -> int:
-        """Read from `start` to `target`. Return `target`, or an earlier position at which a block
-        cannot continue."""
+        """Read from `start` to `target`. Return `target`, or an earlier position beyond which a
+        block cannot extend."""
         position = start
         while True:
             end = self.end
@@ -132,8 +135,8 @@ class Window:
             position = end
 
     def find_next_start(self, start: int, arc: bool | None) -> int:
-        """Return the position, at or after `start`, at which the next record starts or inflating
-        stops, or the file's end.
+        """Return the first position at or after `start` at which a record starts or inflating
+        stops, or the end of the file.
 
         A record also ends at a member that starts with a record.
         """
@@ -155,11 +158,11 @@ class Window:
             searched_to = max(start, end - START_BYTES)
 
     def _find_stop(self, low: int, high: int) -> int | None:
-        """Return the first position in low..high at which every record that began before must end,
-        or None.
+        """Return the first position between `low` and `high` at which any record that began earlier
+        must end, or None.
 
-        Each boundary is checked only once, as the blocks of many records may claim to extend over
-        all of them.
+        Each boundary is checked only once, because many blocks may claim to extend over all
+        boundaries.
         """
         while self._n_checked < len(self.boundaries) and self.boundaries[self._n_checked].position <= high:
             boundary = self.boundaries[self._n_checked]
@@ -176,24 +179,23 @@ class Window:
         return position + self.start if position >= 0 else -1
 
     def find_member_before(self, position: int) -> int | None:
-        """Return the stored offset of the last member that starts at or before `position`, or None
-        if its boundary was released."""
+        """Return the stored offset of the last member that starts at or before `position`. Return
+        None if its boundary was released."""
         boundary = next((b for b in reversed(self.boundaries[-2:]) if b.position <= position), None)
         if boundary is None and (index := bisect_right(self.boundaries, position, key=_position)):
             boundary = self.boundaries[index - 1]
         return boundary.stored if boundary else None
 
     def find_next_boundary(self, position: int) -> int:
-        """Return the first position after `position` at which a member starts or bytes are lost, or
-        `end` at the file's end. The bytes before it may be dropped."""
+        """Return the first boundary after `position`, or `end` at the end of the file. The bytes
+        before the boundary may be dropped."""
         while (index := bisect_right(self.boundaries, position, key=_position)) == len(self.boundaries):
             if not self.pull():
                 return self.end
         return self.boundaries[index].position
 
     def release(self, position: int) -> None:
-        """Allow the window to drop the bytes and boundaries before `position`, which are not needed
-        again."""
+        """Allow the window to drop the bytes and boundaries before `position`."""
         if position - self.start > _TRIM_BYTES:
             self._drop(position - self.start)
             del self._blank_runs[: bisect_right(self._blank_runs, position, key=_last)]
@@ -204,11 +206,11 @@ class Window:
             del self._stops[: bisect_left(self._stops, position)]
 
     def rewind(self, position: int) -> None:
-        """Make the bytes from `position` on available again; they must not have been released. If
-        they were dropped, the file is opened again."""
+        """Make the bytes from `position` onwards available again. They must not have been released.
+        If they were dropped, the file is reopened."""
         if position >= self.start:
             return
-        # The boundary from which the bytes at `position` can be read again.
+        # The boundary from which the bytes at `position` can be reread.
         boundary = Boundary(self._at + position, position=position)
         if self._members.compressed:
             boundary = [b for b in self.boundaries if b.position <= position and not b.problem][-1]

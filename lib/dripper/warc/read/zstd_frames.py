@@ -1,6 +1,5 @@
-"""Walks over zstd frames by their headers (RFC 8878, 3.1.1). This needs no dictionary, so frames
-that cannot be decompressed can still be counted, and reading continues after them.
-"""
+"""Walks over zstd frames by their headers (RFC 8878, 3.1.1). No dictionary is needed, so frames
+that cannot be decompressed are counted and skipped."""
 
 from dripper.decode.compression import ZSTD_MAGIC, import_zstd, measure_skippable
 from dripper.warc.open.base import Cursor
@@ -9,11 +8,11 @@ HEADER_BYTES = 18
 """The maximum length of a frame header."""
 
 _RLE = 1
-"""The type of a block that contains one byte to repeat."""
+"""The type of a block that repeats a single byte."""
 
 
 def needed_dictionary(stored: bytes) -> int:
-    """Return the id of the dictionary in a frame's header, or 0 if the header names none.
+    """Return the dictionary id in a frame's header, or 0 if there is none.
 
     >>> needed_dictionary(bytes.fromhex("28b52ffd 23 419c0000 05 290000 6162636465"))
     40001
@@ -26,8 +25,11 @@ def needed_dictionary(stored: bytes) -> int:
 
 
 def skip_frame(cursor: Cursor) -> bool:
-    """Move a cursor to the end of the frame that it is at. Return False if there is no complete
-    frame, or if something other than a frame follows it; the cursor may then be anywhere."""
+    """Move a cursor to the end of the current frame.
+
+    Return False if the frame is incomplete, or if something other than a frame follows it. In that
+    case, the cursor's position is undefined.
+    """
     cursor.fill(HEADER_BYTES)
     zstd = import_zstd()
     try:

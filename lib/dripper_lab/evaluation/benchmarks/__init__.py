@@ -1,1 +1,1 @@
-"""Public benchmarks: their pages, their protocols, their published figures."""
+"""Public benchmarks: their pages, protocols and published results."""

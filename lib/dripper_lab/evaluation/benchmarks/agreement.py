@@ -1,4 +1,4 @@
-"""Compares this harness with the published scores of the SIGIR'23 study (WCEB), page by page."""
+"""Compares our scores with the published scores of the SIGIR'23 study (WCEB), page by page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ THEIR_NAMES: Mapping[str, str] = {
     "boilerpy3": "boilerpipe",
     "newspaper4k": "newspaper3k",
 }
-"""Our extractor → the study's. The last two are successors of the tools that it ran."""
+"""Our extractor → the study's extractor. The last two are successors of the study's tools."""
 
 SAME = 0.005
-"""Scores this close count as the same: half a percent of F1 is a few words."""
+"""The maximum difference of equal scores: half a percent of F1 is a few words."""
 
 STUDY_VERSIONS: Mapping[str, str] = {
     "trafilatura-wceb": "1.4.1",
@@ -30,17 +30,17 @@ STUDY_VERSIONS: Mapping[str, str] = {
     "boilerpy3": "boilerpipe3 1.3 (Java)",
     "newspaper4k": "newspaper3k 0.2.8",
 }
-"""Versions that the study ran, by its lock file, with lxml 4.9.4. With these versions in place of
-today's, on 60 pages a set, 23 of the 25 cells of the first five agree within 0.01, 22 of them
-within 0.005 (median 0.0006). The other two are Goose3 on cleanportaleval (−0.029) and on
-readability (+0.023): in each, one of the two runs returned nothing for two pages. So the
-differences in the table are due to later changes in those tools."""
+"""The versions that the study used, from its lock file, with lxml 4.9.4. We ran them instead of the
+current versions on 60 pages per set. For the first five tools, 23 of 25 cells then agree within
+0.01, and 22 within 0.005 (median 0.0006). The other two are Goose3 on cleanportaleval (−0.029) and
+on readability (+0.023), in which one of the two runs returned nothing for two pages. The
+differences in the table are therefore due to later changes in the tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One extractor on one part of WCEB, over the pages that both scored: the mean ROUGE-LSum F1,
-    and a comparison of the pages."""
+    """One extractor on one part of WCEB: the mean ROUGE-LSum F1 of both groups over the pages that
+    both scored, and a comparison by page."""
 
     data_set: str
     extractor: str
@@ -49,23 +49,23 @@ class Agreement:
     ours: float
     theirs: float
     same: float
-    """Share of pages within 0.005."""
+    """The fraction of pages on which the scores differ by at most 0.005."""
     median_gap: float
     """The median of |ours − theirs|."""
     lost: int
-    """Pages with our score under 0.05 and theirs over 0.5."""
+    """The number of pages with our score under 0.05 and theirs over 0.5."""
     gained: int
-    """Pages with their score under 0.05 and ours over 0.5."""
+    """The number of pages with their score under 0.05 and ours over 0.5."""
 
     @property
     def gap(self) -> float:
-        """Ours minus theirs."""
+        """Our mean minus theirs."""
         return self.ours - self.theirs
 
 
 def agreements(frame: ScoreTable, reference: Reference) -> list[Agreement]:
-    """Compare the column `wceb_f1` with the published scores, for every extractor that the study
-    also has."""
+    """Compare the column `wceb_f1` with the published scores for all extractors that are also in
+    the study."""
     if "wceb_f1" not in frame:
         return []
     scored = frame.dropna(subset=["wceb_f1"])

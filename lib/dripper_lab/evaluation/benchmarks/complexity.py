@@ -28,8 +28,8 @@ WORD = re.compile(r"\w+")
 
 
 class Level(StrEnum):
-    """The study's three classes: below the first quartile of its pages, between the quartiles, and
-    from the third quartile on."""
+    """The three levels of the study: below the first quartile, between the quartiles, and from the
+    third quartile on."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -37,20 +37,20 @@ class Level(StrEnum):
 
 
 def complexity(html: str, truth: str) -> float:
-    """Return 1 − (words of the truth / words of the body's text without script and style), at least
-    0 and at most 1.
+    """Return 1 − (words of the ground truth / words of the body text without script and style),
+    limited to 0..1.
 
-    The formula is about text tokens that belong to the truth; the study's code counts the words of
-    both texts, and so does this function. A page without words, which the study does not have,
-    counts as 0.
+    The study defines complexity by the tokens that belong to the ground truth, but its code counts
+    the words of both texts. This function follows the code. A page without words, which the study
+    does not have, has complexity 0.
     """
     words = len(WORD.findall(body_text(html)))
     return 1 - min(1.0, len(WORD.findall(truth)) / words) if words else 0.0
 
 
 def body_text(html: str) -> str:
-    """Return all text of the body except in script and style, as the study's parser (Resiliparse)
-    returns it."""
+    """Return the text of the body without script and style, as returned by the study's parser
+    (Resiliparse)."""
     tree: Any = import_extra("resiliparse.parse.html").HTMLTree.parse(html.encode("utf-8", "replace").decode())
     if tree.body is None:
         return ""
@@ -60,14 +60,14 @@ def body_text(html: str) -> str:
 
 
 def quartiles(complexities: Sequence[float]) -> tuple[float, float]:
-    """Return the first and the third quartile."""
+    """Return the first and third quartiles."""
     low, high = np.quantile(np.asarray(complexities), [0.25, 0.75])
     return float(low), float(high)
 
 
 def level(value: float, thresholds: tuple[float, float]) -> Level:
-    """Return the class of a page: low is below the first threshold, high from the second on, as in
-    the study's code.
+    """Return the complexity level of a page: low below the first threshold, high from the second
+    threshold on, as in the study's code.
 
     >>> level(0.5, (0.2, 0.7))
     <Level.MEDIUM: 'medium'>
@@ -78,8 +78,8 @@ def level(value: float, thresholds: tuple[float, float]) -> Level:
 
 
 ELEMENTS = ("h1", "h2", "h3", "h4", "h5", "h6", "a", "br", "strong", "em", "div", "p", "ul", "table")
-"""Elements with a feature each in the study's classifier: their share of all elements. A further
-feature is the number of elements per word."""
+"""The study's classifier has a feature for each of these elements: its fraction among all elements.
+One more feature is the number of elements per word."""
 TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)")
 TRAIN_SHARE = 0.25
 
@@ -87,18 +87,18 @@ Floats = npt.NDArray[np.float64]
 
 
 def features(html: str) -> list[float]:
-    """Return the classifier's features of a page: the shares of `ELEMENTS` among its elements, and
-    the logarithm of its elements per word."""
+    """Return the features of a page: the fraction of each of `ELEMENTS` among its elements, and the
+    logarithm of the number of elements per word."""
     names = [name.lower() for name in TAG.findall(html)]
     shares = [names.count(name) / max(1, len(names)) for name in ELEMENTS]
     return [*shares, float(np.log((1 + len(names)) / (1 + len(WORD.findall(body_text(html))))))]
 
 
 def fit_logistic(rows: Floats, labels: npt.NDArray[np.bool_], ridge: float = 1.0, steps: int = 30) -> Floats:
-    """Return the weights of a logistic regression, the constant last, by Newton's steps.
+    """Fit a logistic regression with Newton's method. Return its weights, with the intercept last.
 
     Args:
-        ridge: The cost of a weight's square; the constant's is free.
+        ridge: The penalty for squared weights. It does not apply to the intercept.
     """
     inputs = np.column_stack([rows, np.ones(len(rows))])
     weights, cost = np.zeros(inputs.shape[1]), np.diag([ridge] * rows.shape[1] + [1e-9])
@@ -110,8 +110,8 @@ def fit_logistic(rows: Floats, labels: npt.NDArray[np.bool_], ridge: float = 1.0
 
 
 def guess_accuracy(rows: Floats, complexities: Floats, seed: int) -> float:
-    """Return the share of correct guesses of the side of the median, on three quarters of the
-    pages, by a classifier trained on the other quarter."""
+    """Train a classifier on a quarter of the pages. On the other pages, return its accuracy in
+    guessing whether the complexity is above the median."""
     high = complexities > np.median(complexities)
     drawn = np.random.default_rng(seed).permutation(len(rows))
     cut = int(TRAIN_SHARE * len(rows))
@@ -124,7 +124,7 @@ def guess_accuracy(rows: Floats, complexities: Floats, seed: int) -> float:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the accuracy over the WCEB pages at hand; return 0, or 2 for wrong usage."""
+    """Print the accuracy for the available WCEB pages. Return 0, or 2 for incorrect usage."""
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.benchmarks.complexity", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--sample", type=int, help="pages a set (default: all)")

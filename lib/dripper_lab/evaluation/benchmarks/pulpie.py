@@ -33,23 +33,23 @@ PUBLISHED: Mapping[str, tuple[float, int | None]] = {
     "pulpie-base": (0.863, 36),
     "pulpie-large": (0.873, 21),
 }
-"""Pulpie's table "Quality": mean F1 and pages without an answer."""
+"""Mean F1 and number of pages without an answer, from Pulpie's table "Quality"."""
 LEVELS = ("simple", "mid", "hard")
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedScores:
-    """Scores by method, aligned: entry i of each belongs to the same page."""
+    """Scores by method. All arrays have the same order of pages."""
 
     pages: Sequence[int]
-    """The pages' numbers in the whole benchmark."""
+    """The indexes of the pages in the complete benchmark."""
     f1: Mapping[str, npt.NDArray[np.float64]]
     empty: Mapping[str, npt.NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedLine:
-    """A method over all pages."""
+    """The scores of a method over all pages."""
 
     method: str
     f1: Interval
@@ -57,11 +57,11 @@ class PublishedLine:
     """Difference from Dripper, paired by page."""
     empty: int
     stated: tuple[float, int | None] | None
-    """The figures in Pulpie's table."""
+    """The values in Pulpie's table."""
 
 
 def read_published(data: Path) -> PublishedScores:
-    """Read the archive of a data folder. Raises InputError if it is missing or malformed."""
+    """Read the archive in a data folder. Raises InputError if it is missing or malformed."""
     path = data / ARCHIVE
     try:
         with tarfile.open(path, "r:xz") as archive:
@@ -81,8 +81,8 @@ def read_published(data: Path) -> PublishedScores:
 
 
 def published_lines(scores: PublishedScores, draws: int = 1000) -> list[PublishedLine]:
-    """Return a line for each method, best first. Pages are drawn one by one: their sites are not
-    known."""
+    """Return a line per method, best first. Bootstrap samples draw single pages, because their
+    sites are unknown."""
     bootstrap = Bootstrap(["webmainbench"] * len(scores.pages), list(map(str, scores.pages)), draws)
     drawn = {name: bootstrap.mean(values) for name, values in scores.f1.items()}
     lines = [
@@ -95,8 +95,8 @@ def published_lines(scores: PublishedScores, draws: int = 1000) -> list[Publishe
 
 
 def levels_of(file: Path) -> list[str]:
-    """Return the level of each record of a WebMainBench file, in order; "" if it states none.
-    Raises InputError."""
+    """Return the level of each record in a WebMainBench file, in order; "" if a record has none.
+    Raises InputError if the file is invalid."""
     try:
         with file.open(encoding="utf-8") as lines:
             return [str((json.loads(line).get("meta") or {}).get("level") or "") for line in lines]
@@ -108,10 +108,10 @@ def means_by_level(scores: PublishedScores, levels: Sequence[str]) -> Mapping[st
     """Return method → level → mean F1.
 
     Args:
-        levels: The levels of all records of the benchmark.
+        levels: The levels of all records in the benchmark.
 
     Raises:
-        InputError: If a scored page is not among them.
+        InputError: `levels` does not cover all scored pages.
     """
     if scores.pages[-1] >= len(levels):
         raise InputError(f"the scores number pages up to {scores.pages[-1]}, the file has {len(levels)} records")
@@ -123,7 +123,7 @@ def means_by_level(scores: PublishedScores, levels: Sequence[str]) -> Mapping[st
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the tables; return 0, or 2 for wrong usage."""
+    """Print the tables. Return 0, or 2 for incorrect usage."""
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.benchmarks.pulpie", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help=f"folder with {ARCHIVE}")
     parser.add_argument("--webmainbench", type=Path, metavar="FILE", help="the whole benchmark, for its levels")

@@ -1,4 +1,5 @@
-"""Repeats the findings of the SIGIR'23 study on the pages here with today's tools."""
+"""Checks whether the findings of the SIGIR'23 study hold for today's tools on the available
+pages."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,28 +30,28 @@ TABLE_3: Mapping[str, tuple[str, str, float, float]] = {
     "inscriptis": ("inscriptis", "inscriptis", 0.673, 0.649),
     "xpath-text": ("XPath Text", "xpath_text", 0.664, 0.674),
 }
-"""Ours → (its name in Table 3, in the published files, macro mean F1, macro median F1 over all
-eight parts)."""
+"""Our name → (the name in Table 3, the name in the published files, macro mean F1, macro median
+F1). Both values are over all eight parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyLine:
-    """One row of Table 3, and our row."""
+    """A row of Table 3, and the corresponding row of our results."""
 
     name: str
     their_name: str
     study_mean: float
     study_median: float
     here_theirs: float | None
-    """Another group's scores of the extractor, over the parts and pages here; None if
-    unpublished."""
+    """The mean of another group's scores for the extractor over the available parts and pages; None
+    if unpublished."""
     ours_mean: float
     ours_median: float
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding of the study, and the same figure here."""
+    """A finding of the study, and the same measurement on our data."""
 
     study: str
     here: str
@@ -58,11 +59,11 @@ class Finding:
 
 
 def table_3(frame: ScoreTable, reference: Reference) -> list[StudyLine]:
-    """Return the study's Table 3 beside macro means and medians of the same metric over the parts
-    that are here.
+    """Return the study's Table 3 with macro means and medians of the same metric over the available
+    parts.
 
-    The study's macro mean is the mean of the parts' means, its macro median the median of their
-    medians.
+    The study's macro mean is the mean of the parts' means. Its macro median is the median of the
+    parts' medians.
     """
     lines = []
     for name, (their_name, their_file, mean, median) in TABLE_3.items():
@@ -84,11 +85,11 @@ def table_3(frame: ScoreTable, reference: Reference) -> list[StudyLine]:
 
 
 def macro(parts: Iterable[Iterable[float]]) -> tuple[float, float]:
-    """Return the mean of the parts' means and the median of their medians, as in the study's Table
-    3.
+    """Return the mean of the parts' means, and the median of the parts' medians, as in the study's
+    Table 3.
 
     Args:
-        parts: The scores of each part's pages.
+        parts: The page scores of each part.
 
     >>> macro([[0.0, 0.5, 0.7], [0.8], [1.0]])
     (0.7333333333333334, 0.8)
@@ -98,7 +99,7 @@ def macro(parts: Iterable[Iterable[float]]) -> tuple[float, float]:
 
 
 def findings(frame: ScoreTable, extractors: Sequence[Contender]) -> list[Finding]:
-    """Re-run four findings of the study's section 4 on the WCEB pages here."""
+    """Check four findings of the study's section 4 on the available WCEB pages."""
     scored = frame[frame[METRIC].notna()]
     means = scored.pivot_table(index="extractor", columns="data_set", values=METRIC, aggfunc="mean")
     singles = [one.name for one in extractors if one.kind is Standing.PEER and one.name in means.index]

@@ -39,7 +39,7 @@ PANELS = ("all pages", "low complexity", "high complexity")
 ENSEMBLE, BASELINE, MODEL = "#4c72b0", "#b0b4ba", "#dd8452"
 
 PageKey = tuple[str, str]
-"""Part of WCEB, id of the page in it."""
+"""Part of WCEB, page id within the part."""
 
 
 class Scored(NamedTuple):
@@ -52,7 +52,7 @@ class Scored(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """The values of a box plot."""
+    """The quartiles in a box plot."""
 
     low: float
     """First quartile."""
@@ -62,12 +62,12 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Spread":
-        """Return the quartiles of some values."""
+        """Compute the quartiles of some values."""
         return cls(*(float(value) for value in np.quantile(values, [0.25, 0.5, 0.75])))
 
 
 class Mean(NamedTuple):
-    """A bar of Figure 3: means of the parts' means and of their quartiles."""
+    """A bar in Figure 3: the means, over the parts, of the parts' means and quartiles."""
 
     mean: float
     low: float
@@ -75,10 +75,10 @@ class Mean(NamedTuple):
 
 
 def read_complexities(data: Path, reference: Reference, sample: int | None) -> dict[PageKey, float]:
-    """Return the complexity of the pages of WCEB that are in a data folder.
+    """Return the complexity of the WCEB pages in a data folder.
 
     Args:
-        sample: Pages a set, None for all.
+        sample: The maximum number of pages per set; None means all.
     """
     complexities = {}
     for name in (name for name in available(data) if name in OUR_SETS):
@@ -90,15 +90,14 @@ def read_complexities(data: Path, reference: Reference, sample: int | None) -> d
 
 
 def published_scores(reference: Reference) -> Iterator[Scored]:
-    """Yield the published scores of the study's extractors, on all pages of its eight parts."""
+    """Yield the published scores of the study's extractors on all pages of the eight parts."""
     for (part, extractor), pages in reference.f1.items():
         if extractor in NAMES:
             yield from (Scored(part, page, NAMES[extractor], f1) for page, f1 in pages.items())
 
 
 def scores_of_run(folder: Path, reference: Reference) -> Iterator[Scored]:
-    """Yield the scores of an evaluation on the pages of WCEB. Raises InputError if it has
-    none."""
+    """Yield the scores of an evaluation on WCEB's pages. Raises InputError if there are none."""
     their_names = {name: their_name for name, (their_name, *_) in TABLE_3.items()}
     any_there = False
     for data_set, part in OUR_SETS.items():
@@ -114,7 +113,8 @@ def scores_of_run(folder: Path, reference: Reference) -> Iterator[Scored]:
 
 
 def boxes(scores: Iterable[Scored], complexities: Mapping[PageKey, float]) -> dict[str, dict[str, list[float]]]:
-    """Return the F1 of pages, by panel of Figure 2 and then by extractor, the best median first.
+    """Return panel of Figure 2 → extractor → F1 values of pages. Extractors with the highest median
+    come first.
 
     A page of unknown complexity is only in the first panel.
     """
@@ -131,8 +131,8 @@ def boxes(scores: Iterable[Scored], complexities: Mapping[PageKey, float]) -> di
 
 
 def means(scores: Iterable[Scored]) -> dict[str, Mean]:
-    """Return the bars of Figure 3 by extractor, highest first: macro averages over the parts, so
-    that large parts do not decide."""
+    """Return extractor → bar of Figure 3, highest first. Bars are macro averages, so that large
+    parts do not dominate."""
     parts: dict[str, dict[str, list[float]]] = {}
     for scored in scores:
         parts.setdefault(scored.extractor, {}).setdefault(scored.part, []).append(scored.f1)
@@ -148,14 +148,14 @@ def means(scores: Iterable[Scored]) -> dict[str, Mean]:
 
 
 def draw_complexities(by_part: Mapping[str, Sequence[float]], path: Path) -> None:
-    """Draw Figure 1: a box for each part, whiskers of 1.5 times the interquartile range."""
+    """Draw Figure 1: a box per part, with whiskers of 1.5 times the interquartile range."""
     with _drawn(path, len(by_part), 1) as (axes,):
         _boxes(axes, by_part, lambda name: MODEL)
         axes.set_ylabel("page complexity")
 
 
 def draw_boxes(panels: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
-    """Draw Figure 2: a panel each for all pages, for simple and for complex ones."""
+    """Draw Figure 2: panels for all pages, simple pages and complex pages."""
     drawn_panels = {panel: of for panel, of in panels.items() if of}
     with _drawn(path, max(map(len, drawn_panels.values())), len(drawn_panels)) as grid:
         for axes, (panel, of) in zip(grid, drawn_panels.items(), strict=True):
@@ -164,7 +164,7 @@ def draw_boxes(panels: Mapping[str, Mapping[str, Sequence[float]]], path: Path) 
 
 
 def draw_means(bars: Mapping[str, Mean], path: Path) -> None:
-    """Draw Figure 3: mean F1 as bars, the interquartile range as their error bars."""
+    """Draw Figure 3: bars for mean F1, with the interquartile range as error bars."""
     with _drawn(path, len(bars), 1) as (axes,):
         places = range(len(bars))
         axes.bar(places, [bar.mean for bar in bars.values()], color=[colour_of(name) for name in bars])
@@ -175,14 +175,14 @@ def draw_means(bars: Mapping[str, Mean], path: Path) -> None:
 
 
 def colour_of(extractor: str) -> str:
-    """Return the colour of an extractor: blue for ensembles, which have names in parentheses, grey
-    for baselines."""
+    """Return an extractor's color: blue for ensembles (their names are in parentheses), gray for
+    baselines, orange for others."""
     return ENSEMBLE if extractor.startswith("(") else BASELINE if extractor in BASELINES else MODEL
 
 
 @contextmanager
 def _drawn(path: Path, columns: int, panels: int) -> Iterator[list[Any]]:
-    """Yield the axes of some panels, one below the other; write the picture when the block ends."""
+    """Yield the axes of vertically stacked panels, and write the image file at the end."""
     import_extra("matplotlib").use("Agg")
     size = (2 + 0.42 * columns, 3.2 * panels)
     pyplot = import_extra("matplotlib.pyplot")
@@ -216,8 +216,8 @@ def tables(
     panels: Mapping[str, Mapping[str, Sequence[float]]],
     bars: Mapping[str, Mean],
 ) -> str:
-    """Return the numbers of the figures as Markdown: means with the interquartile range, medians of
-    all, simple and complex pages; complexity by part."""
+    """Return the values in the figures as Markdown: means with quartiles; medians for all, simple
+    and complex pages; and complexity by part."""
     lines = ["| | mean | quartiles | median, all pages | low complexity | high |", "|---|---|---|---|---|---|"]
     for name, bar in bars.items():
         medians = [f"{statistics.median(of[name]):.3f}" if name in of else "" for of in panels.values()]
@@ -233,7 +233,7 @@ def tables(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Draw the figures and print their numbers; return 0, or 2 for wrong usage."""
+    """Draw the figures and print their values. Return 0, or 2 for incorrect usage."""
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.benchmarks.study_figures")
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--output", type=Path, required=True, help="folder for the pictures")

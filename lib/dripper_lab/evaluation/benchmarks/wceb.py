@@ -1,5 +1,5 @@
-"""Reads WCEB, the combined benchmark of the SIGIR'23 study: its pages and truths from the sets
-here, and published scores."""
+"""Reads WCEB, the combined benchmark of the SIGIR'23 study: pages and ground truth from our data
+sets, and published scores."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ PARTS: Mapping[str, int] = {
     "readability": 115,
     "scrapinghub": 181,
 }
-"""The study's parts and their pages (its Table 1)."""
+"""The parts of the study and their page counts (its Table 1)."""
 
 OUR_SETS: Mapping[str, str] = {
     "cleaneval-en": "cleaneval",
@@ -36,45 +36,44 @@ OUR_SETS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Scores that another group published: it ran the study's extractors again over WCEB. Over all
-    eight parts they reproduce the means and medians of the study's Table 3 (`test_study`)."""
+    """Published scores of another group, which reran the study's extractors on WCEB. Over all eight
+    parts, the scores reproduce the means and medians in the study's Table 3 (`test_study`)."""
 
     ids: Mapping[str, Mapping[str, str]]
-    """Our set → our page id → their page id."""
+    """Our set → our page id → the published page id."""
     f1: Mapping[tuple[str, str], Mapping[str, float]]
-    """(part, extractor) → their page id → ROUGE-LSum F1."""
+    """(part, extractor) → published page id → ROUGE-LSum F1."""
 
     def published(self, page: LabelledPage, extractor: str) -> float | None:
-        """Return the published F1 of their extractor on one of our pages; None if there is
-        none."""
+        """Return the published F1 of an extractor on one of our pages, or None."""
         their_id = self.ids.get(page.data_set, {}).get(page.id)
         part = OUR_SETS.get(page.data_set, "")
         return self.f1.get((part, extractor), {}).get(their_id or "")
 
     def extractors(self) -> list[str]:
-        """Return their extractors' names, sorted."""
+        """Return the sorted names of the published extractors."""
         return sorted({extractor for _, extractor in self.f1})
 
 
 def is_part(page: LabelledPage, reference: Reference) -> bool:
-    """Return whether WCEB has this page."""
+    """Return whether a page belongs to WCEB."""
     return page.id in reference.ids.get(page.data_set, {})
 
 
 def truth_of(page: LabelledPage) -> str:
-    """Return the truth as in WCEB: with the comments for dragnet, by WCEB's own rule for
-    l3s-gn1."""
+    """Return a page's ground truth as in WCEB. For dragnet, it includes comments; for l3s-gn1, it
+    follows WCEB's own rule."""
     if page.data_set == "dragnet" and (comments := page.more.get("truth_comments")):
-        # The source's separator stays in WCEB's files.
+        # WCEB's files contain the source's separator.
         return f"{page.truth_text}\n!@#$%^&*()\n{comments}"
     return str(page.more.get("truth_text_wceb") or page.truth_text)
 
 
 def coverage(pages_here: Mapping[str, int]) -> list[str]:
-    """Return one sentence for each part of WCEB that is incomplete here.
+    """Return a sentence for each part of WCEB that is incomplete here.
 
     Args:
-        pages_here: Part → number of pages.
+        pages_here: Part → number of available pages.
     """
     return [
         f"{part}: {pages_here.get(part, 0)} of {pages} pages"
@@ -84,7 +83,7 @@ def coverage(pages_here: Mapping[str, int]) -> list[str]:
 
 
 def read_reference(folder: Path) -> Reference:
-    """Read `wceb_reference.tar.xz` of a data folder. Raises InputError if it is missing or
+    """Read `wceb_reference.tar.xz` in a data folder. Raises InputError if it is missing or
     malformed."""
     archive = folder / "wceb_reference.tar.xz"
     ids: dict[str, dict[str, str]] = {}

@@ -1,9 +1,9 @@
-"""Reads the record format of WebMainBench: JSON lines with marked HTML, Markdown truth, and tags.
+"""Reads WebMainBench records: JSON lines with annotated HTML, ground truth in Markdown, and tags.
 
-The pages went through an annotation tool that left its traces in them: `cc-select` on the elements
-that a person chose, the class `mark-selected` beside it, `data-anno-uid` on every element, a style
-sheet. All of these must be removed before an extractor sees the page: the class alone gives the
-answer to an extractor that reads class names. (WebMainBench's own clean-up leaves it in.)
+The annotation tool left traces in the pages: `cc-select` on the elements that a person chose, the
+class `mark-selected` on the same elements, `data-anno-uid` on every element, and a style sheet. All
+of them must be removed before extraction. The class alone, which WebMainBench's own cleanup does
+not remove, would reveal the answer to extractors that read class names.
 """
 
 import json
@@ -20,7 +20,7 @@ from dripper_lab.evaluation.extractors.base import markdown
 
 DATA_SET = "webmainbench"
 RICH = ("table", "code", "equation")
-"""Rich content that a record can state."""
+"""The kinds of rich content that a record may declare."""
 _UNSEEN = "ancestor::script or ancestor::style or ancestor::template"
 _LATEX = re.compile(r"\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\$\$.{1,400}?\$\$|\\begin\{(?:equation|align)", re.DOTALL)
 _TOOL_STYLE = re.compile(r'<style id="cc-extraStyle"[^>]*>.*?</style>\s*', re.DOTALL)
@@ -30,13 +30,18 @@ _TOOL_CLASS = re.compile(r'(\sclass=")([^"]*\bmark-selected\b[^"]*)"')
 
 
 def read_webmainbench(path: Path) -> Iterator[LabelledPage]:
-    """Yield the pages of a WebMainBench file, annotations removed from `html`.
+    """Yield the pages of a WebMainBench file. Annotations are removed from `html`.
 
-    truth_text: `convert_main_content`; otherwise the marked elements as Markdown, which
-    `convert_main_content` was made from; without either, `groundtruth_content`. truth_html:
-    `main_html`, otherwise the marked elements. more: the tags (level, style, table, code, equation)
-    and `groundtruth_content`, the hand-corrected Markdown. Raises InputError with the number of a
-    malformed line.
+    truth_text: `convert_main_content`. If it is missing, the marked elements as Markdown, from
+    which WebMainBench derives `convert_main_content`. If these are missing too,
+    `groundtruth_content`.
+
+    truth_html: `main_html`, otherwise the marked elements.
+
+    more: The tags (level, style, table, code, equation), and `groundtruth_content`, which is
+    manually corrected Markdown.
+
+    Raises InputError with the line number of a malformed record.
     """
     try:
         stream = path.open(encoding="utf-8")
@@ -51,7 +56,7 @@ def read_webmainbench(path: Path) -> Iterator[LabelledPage]:
 
 
 def strip_marks(html: str) -> str:
-    """Return HTML without the traces of the annotation tool.
+    """Remove the traces of the annotation tool from HTML.
 
     >>> strip_marks('<p class="lead mark-selected" cc-select="true" data-anno-uid="a1">x</p>')
     '<p class="lead">x</p>'
@@ -61,11 +66,10 @@ def strip_marks(html: str) -> str:
 
 
 def extract_marked(html: str) -> str:
-    """Return the page cut down to its marked elements with their content and their ancestors; "" if
-    none is marked.
+    """Reduce a page to its marked elements, their contents and their ancestors. Return "" if no
+    element is marked.
 
-    WebMainBench makes `main_html` in this way: hidden elements are skipped, all content of a marked
-    element stays, and of the rest only the ancestors stay.
+    WebMainBench creates `main_html` in the same way. Hidden elements are skipped.
     """
     root: Any = lxml.html.document_fromstring(
         html.encode("utf-8", "replace"), parser=lxml.html.HTMLParser(encoding="utf-8")
@@ -83,10 +87,10 @@ def extract_marked(html: str) -> str:
 
 
 def strata(page: LabelledPage) -> list[str]:
-    """Return the groups that the benchmark's authors report a page in, as its record states them:
-    its level, its kinds of rich content, its style, and whether it is English.
+    """Return the groups in which the benchmark's authors report a page, as declared in its record:
+    its level, kinds of rich content and style, and whether it is English.
 
-    Records that state none (three of the five samples) are in no group.
+    Records that declare none of these (three of the five samples) belong to no group.
     """
     meta: Mapping[str, Any] = page.more if page.data_set == DATA_SET else page.more.get("meta") or {}
     groups = [str(meta["level"])] if meta.get("level") else []
@@ -99,13 +103,17 @@ def strata(page: LabelledPage) -> list[str]:
 
 
 def level_score(html: str) -> float:
-    """Return the difficulty of a page by the paper's A.5, 0 to 1: the mean of four measures.
+    """Return the difficulty of a page, 0 to 1, according to the paper's A.5: the mean of four
+    measures.
 
-    The measures come from the benchmark's public statistics: depth (of 20) and most children (of
-    300), each to the power of 0.7; the frequency of changes between elements with and without text
-    of their own; kinds of rich content; the share of text that is in links. Rich content is found
-    by element and sign, as A.5 says. Levels are cut at the 30th and 70th percentile of the pages at
-    hand.
+    1. Structure: the depth (relative to 20) and the largest number of children (relative to 300),
+    each to the power of 0.7.
+    2. How often consecutive elements alternate between having and not having their own text.
+    3. The kinds of rich content, detected by elements and symbols as in A.5.
+    4. The fraction of text in links.
+
+    The constants come from the benchmark's public statistics. Levels are divided at the 30th and
+    70th percentiles of the available pages.
     """
     if not html.strip():
         return 0.0

@@ -1,1 +1,1 @@
-"""The extractors that are scored: this project's labelers, the peers, and votes among them."""
+"""The extractors to score: this project's labelers, other extractors, and votes among these."""

@@ -1,10 +1,10 @@
-"""Defines the extractors of an evaluation, and converts their outputs to the form of the truth.
+"""Defines extractors for evaluations, and converts their outputs to the form of the ground truth.
 
-The library html-text converts HTML to text, and html2text converts it to Markdown, for every
-extractor. The Dripper paper does the same for its "Html+TEXT" and "Html+MD" (5.5 and 4.2.2).
+For every extractor, html-text converts HTML to text, and html2text converts HTML to Markdown, as in
+the Dripper paper's "Html+TEXT" and "Html+MD" (5.5 and 4.2.2).
 
-A new extractor is one line in `peers.peers`: a name, the package that its version is read from, and
-a function that loads it.
+To add an extractor, add a line to `peers.peers` with a name, the package that determines its
+version, and a function that loads it.
 """
 
 import hashlib
@@ -24,23 +24,24 @@ from dripper_lab.extra import import_extra
 
 
 class Standing(StrEnum):
-    """The standing of an extractor in a table."""
+    """The role of an extractor in tables."""
 
     OURS = "ours"
     PEER = "peer"
     TEXT = "whole page"
-    """A converter that keeps everything: the floor of precision and the ceiling of recall."""
+    """A converter that keeps everything: a lower bound of precision and an upper bound of
+    recall."""
     BOUND = "bound"
-    """An extractor that marks a limit of labelers over the same blocks, such as one that sees the
-    truth."""
+    """An extractor that shows a limit for labelers on the same blocks, for example by using the
+    ground truth."""
     ENSEMBLE = "ensemble"
     WCEB = "as WCEB calls it"
-    """A peer with the settings of the SIGIR'23 study, only for comparison with its published
-    scores."""
+    """A peer with the settings of the SIGIR'23 study. It is only compared with the study's
+    published scores."""
 
 
 class Form(StrEnum):
-    """The form in which an extractor returns the content."""
+    """The format of an extractor's output."""
 
     TEXT = "text"
     HTML = "html"
@@ -48,20 +49,20 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One page to extract."""
+    """A page to extract."""
 
     page: LabelledPage
-    """For its URL, and for bounds."""
+    """Provides the URL, and for bounds the ground truth."""
     html: str
-    """Decoded once, the same characters for every extractor."""
+    """Decoded once, so that every extractor gets the same characters."""
 
 
 Extract = Callable[[Task], str]
 
 
 def extract_or_nothing(extract: Extract, task: Task) -> str:
-    """Return an extractor's output; "" if it fails. Peers may raise any error, and tables must have
-    no gaps."""
+    """Return an extractor's output, or "" if it fails. Peers may raise any error, and tables must
+    not have gaps."""
     try:
         return extract(task)
     except Exception:
@@ -70,25 +71,25 @@ def extract_or_nothing(extract: Extract, task: Task) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An extractor under test."""
+    """An extractor in an evaluation."""
 
     name: str
     kind: Standing
     package: str
-    """The distribution that the reported version belongs to."""
+    """The distribution that determines the reported version."""
     load: Callable[[], Extract]
-    """Imports and loads all it needs, and returns the function that extracts. Raises MachineError
-    if its package is missing."""
+    """Imports and loads everything needed, and returns the extraction function. Raises MachineError
+    if a package is missing."""
     form: Form = Form.TEXT
     setting: str = "default"
-    """Name of the setting, for the report's table."""
+    """A description of the settings for the report."""
     variant: str = ""
-    """Mark of outputs under changed settings, which separates them from outputs by default; "" for
-    default settings."""
+    """Distinguishes outputs with changed settings from outputs with default settings; "" for the
+    defaults."""
 
     @property
     def version(self) -> str:
-        """The installed version of the package. Raises MachineError if there is none."""
+        """The installed version of the package. Raises MachineError if it is not installed."""
         if self.package == "dripper":
             return f"{own_version()}-{self.variant}" if self.variant else own_version()
         try:
@@ -99,8 +100,8 @@ class Contender:
 
 @cache
 def own_version() -> str:
-    """Return the version of this package and a digest of its code and weights: stored outputs of
-    other code are not used."""
+    """Return this package's version and a digest of its code and weights, so that outputs of other
+    code are not reused."""
     folder = Path(dripper.__file__).parent
     state = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
@@ -111,7 +112,7 @@ def own_version() -> str:
 
 
 def choose(names: Iterable[str], by_name: Mapping[str, Contender]) -> list[Contender]:
-    """Return the named extractors. Raises UsageError for a name that is not known."""
+    """Return the named extractors. Raises UsageError for an unknown name."""
     names = list(names)
     unknown = [name for name in names if name not in by_name]
     if unknown:
@@ -120,7 +121,7 @@ def choose(names: Iterable[str], by_name: Mapping[str, Contender]) -> list[Conte
 
 
 def split_installed(extractors: Iterable[Contender]) -> tuple[list[Contender], list[str]]:
-    """Return the extractors that can run here, and the names of the extractors that lack their
+    """Return the extractors that can run here, and the names of the extractors with a missing
     package."""
     installed, missing = [], []
     for extractor in extractors:
@@ -138,17 +139,17 @@ MARKDOWN_TRUTHS = frozenset({"webmainbench", "webmainbench-samples"})
 
 
 def converter(form: Form, data_set: str) -> Callable[[str], str]:
-    """Return the function that turns an extractor's result into text to score on that data set."""
+    """Return the function that converts an extractor's output to the text scored on a data set."""
     if form is Form.TEXT:
         return str
     return markdown if data_set in MARKDOWN_TRUTHS else plain_text
 
 
 def markdown(html: str) -> str:
-    """Return HTML as Markdown, links and images left out, lines not wrapped."""
+    """Convert HTML to Markdown without links, images and line wrapping."""
     return convert_with_html2text(html, _NO_LINKS)
 
 
 def plain_text(html: str) -> str:
-    """Return HTML as text in html-text's guessed layout."""
+    """Convert HTML to text with html-text, which guesses the layout."""
     return str(import_extra("html_text").extract_text(html)) if html.strip() else ""

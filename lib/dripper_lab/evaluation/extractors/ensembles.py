@@ -9,7 +9,7 @@ from dripper_lab.extra import import_extra
 
 NGRAM = 5
 THRESHOLD = 0.66
-"""The study's two thirds; its code rounds their number down."""
+"""The study's threshold of two thirds. Its code rounds the resulting number of votes down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,24 +18,24 @@ class Ensemble:
 
     name: str
     members: Mapping[str, int]
-    """Votes of each extractor."""
+    """The number of votes per extractor."""
     needed: int
-    """Votes that keep a token."""
+    """The number of votes required to keep a token."""
 
     @property
     def setting(self) -> str:
-        """The members, with a multiplicity if it is not one, and the votes that decide."""
+        """The members, with multiplicities other than one, and the required number of votes."""
         members = ", ".join(f"{votes}×{name}" if votes > 1 else name for name, votes in self.members.items())
         return f"{self.needed} of {sum(self.members.values())} votes: {members}"
 
 
-# The study's best nine, as far as they are on PyPI, with its weights. They are not chosen again,
-# because that would be tuning on the scored pages.
+# The study's best nine extractors that are on PyPI, with the study's weights. They were not
+# selected anew, because that would be tuning on the scored pages.
 STUDY_BEST = ("goose3", "readability-lxml", "trafilatura", "resiliparse", "bte", "justext", "boilerpy3")
 STUDY_DOUBLE = frozenset({"goose3", "readability-lxml", "trafilatura"})
 BEST_SHARE, WEIGHTED_SHARE = Fraction(5, 9), Fraction(5, 12)
-"""Shares of votes that decide in the study: int(0.66 × 9 members) of nine votes, and of twelve
-votes."""
+"""The fractions of votes that the study requires: int(0.66 × 9 members) out of nine votes and out
+of twelve votes."""
 
 VARIANTS = frozenset(
     {
@@ -43,13 +43,13 @@ VARIANTS = frozenset(
         *("boilerpy3-default", "boilerpy3-largest", "boilerpy3-canola", "news-please"),
     }
 )
-"""Extractors of a family that already has a vote: news-please returns Newspaper's text.
-Trafilatura's family would have six of thirteen votes."""
+"""Extractors related to one that already has a vote. For example, news-please returns Newspaper's
+text. Otherwise, the Trafilatura family would have six of thirteen votes."""
 
 
 def ensembles(voters: Sequence[str]) -> list[Ensemble]:
-    """Return the study's three ensembles over the extractors at hand: all, best only, best
-    weighted. A family of extractors has one vote."""
+    """Return the study's three ensembles over the available extractors: all, best only, and best
+    weighted. Related extractors share one vote."""
     best = [name for name in STUDY_BEST if name in voters]
     if len(best) < 3:
         return []
@@ -63,7 +63,7 @@ def ensembles(voters: Sequence[str]) -> list[Ensemble]:
 
 
 def page_tokens(html: str) -> list[str]:
-    """Return the tokens that are voted on: the whole page's text, white space apart."""
+    """Return the tokens to vote on: the text of the whole page, split at white space."""
     text = import_extra("resiliparse.extract.html2text").extract_plain_text(
         html.encode("utf-8", "replace").decode(),
         main_content=False,
@@ -78,13 +78,14 @@ def page_tokens(html: str) -> list[str]:
 
 
 def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Mapping[str, int], needed: int) -> str:
-    """Return the tokens with at least `needed` votes, joined by blanks.
+    """Return the tokens that have at least `needed` votes, joined by spaces.
 
-    An extractor votes for a token if its answer has the five tokens that end or begin there.
+    An extractor votes for a token if its answer contains the five tokens that end or begin at this
+    position.
 
     Args:
         answers: Extractor → text; "" if the extractor failed.
-        members: Extractor → its votes.
+        members: Extractor → number of votes.
     """
     gram_votes = [(_grams(answers.get(name, "").split()), votes) for name, votes in members.items()]
     grams = _ngrams(_pad(tokens))
@@ -97,8 +98,7 @@ def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Ma
 
 
 def _pad(tokens: Sequence[str]) -> list[str]:
-    """Return the tokens with zeros around them, so that the first and last tokens also have
-    neighbours."""
+    """Pad the tokens on both sides, so that the first and last tokens also have neighbors."""
     return ["\0"] * (NGRAM - 1) + list(tokens) + ["\0"] * (NGRAM - 1)
 
 

@@ -1,4 +1,4 @@
-"""Lists this project's own extractors: every labeler by name, and the bounds of its blocks."""
+"""Lists this project's own extractors: every labeler, and the bounds for its blocks."""
 
 import hashlib
 import json
@@ -13,26 +13,25 @@ from dripper.settings import LabelsSettings
 from dripper_lab.evaluation.extractors.base import Contender, Extract, Form, Standing, Task
 
 LABELERS = ("cpu", "web2text", "vote:cpu,web2text,trafilatura")
-"""The labelers in a default run, and a vote of them. Others need a GPU or a server; users who have
-one name them.
-"""
+"""The labelers of a default run, including a vote. Others require a GPU or server and must be named
+explicitly."""
 WITH_A_MODEL = ("encoder", "neuscraper")
-"""Labelers that join a default run if the settings name their checkpoints."""
+"""Labelers that are added to a default run if the settings name a checkpoint for them."""
 DEFAULT_LABELS = LabelsSettings()
 
 
 def default_labelers(labels: LabelsSettings) -> tuple[str, ...]:
-    """Return the labelers of a default run under these settings."""
+    """Return the labelers of a default run with these settings."""
     return (*LABELERS, *(name for name in WITH_A_MODEL if list_options(name, labels).get("model")))
 
 
 def list_own_extractors(
     labelers: tuple[str, ...] = LABELERS, labels: LabelsSettings = DEFAULT_LABELS
 ) -> list[Contender]:
-    """Return an extractor for each labeler, and the bounds.
+    """Return an extractor per labeler, and the bounds.
 
     Args:
-        labels: The labelers' settings.
+        labels: The settings of the labelers.
     """
     return [
         *(
@@ -52,8 +51,8 @@ def list_own_extractors(
 
 
 def variant_of(labeler: str, labels: LabelsSettings) -> str:
-    """Return a mark for the outputs of a labeler with other settings than the default, or with
-    another checkpoint; "" if nothing is changed."""
+    """Return a label for outputs of a labeler with changed settings or another checkpoint; "" for
+    the defaults."""
     set_to = list_options(labeler, labels)
     sections = set_to if find_entry(labeler).members else {labeler: set_to}
     changed = {
@@ -72,8 +71,8 @@ def variant_of(labeler: str, labels: LabelsSettings) -> str:
 
 
 def run_labeler(labeler: str, labels: LabelsSettings = DEFAULT_LABELS) -> Extract:
-    """The product, as `dripper.extract` runs it: blocks, labels, prune, and the fallback if no
-    block is main."""
+    """Return an extractor that works like `dripper.extract`: blocks, labels, pruning, and the
+    fallback if no block is main."""
     from dripper.page.extraction import Extractor
     from dripper.settings import LabelerSettings, Settings
 
@@ -87,8 +86,8 @@ def run_labeler(labeler: str, labels: LabelsSettings = DEFAULT_LABELS) -> Extrac
 
 
 def oracle() -> Extract:
-    """The blocks with words that the truth holds, which is the best possible output of a labeler.
-    The truth is matched by words in order."""
+    """Return an extractor of the blocks that are in the ground truth, the best possible output of a
+    labeler. Words are matched in order."""
     from dripper.html import preprocess
     from dripper.labels.align import labels_from_text
 
@@ -101,7 +100,8 @@ def oracle() -> Extract:
 
 
 def all_blocks() -> Extract:
-    """Every block: all content that splitting a page into blocks keeps."""
+    """Return an extractor of all blocks: everything that is kept when a page is split into
+    blocks."""
     from dripper.html import preprocess
 
     def extract(task: Task) -> str:

@@ -1,5 +1,5 @@
-"""Lists the other extractors, each from PyPI (extra `[eval]`) and called as its own documentation
-calls it for text."""
+"""Lists the other extractors. Each one comes from PyPI (extra `[eval]`) and is called as its
+documentation recommends for text."""
 
 import re
 from collections.abc import Callable
@@ -14,8 +14,8 @@ BOILERPLATE_TAGS = frozenset({"aside", "footer", "header", "iframe", "nav", "nos
 UNSEEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 TAG_OR_WORD = re.compile(r"<[a-zA-Z/!?][^>]*>|[^\s<]+|<")
 HTML_LANGUAGE = re.compile(r"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-z]{2})", re.IGNORECASE)
-# The stop word lists of jusText by the language that a page states. For a language without a list
-# (Chinese, Japanese), its documentation asks for an empty list and thresholds of zero.
+# jusText's stop word lists by the language that a page declares. For languages without a list
+# (Chinese, Japanese), its documentation recommends an empty list and thresholds of zero.
 JUSTEXT_LISTS = {
     "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
     "fr": "French", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ko": "Korean", "nl": "Dutch",
@@ -23,8 +23,8 @@ JUSTEXT_LISTS = {
 }  # fmt: skip
 WITHOUT_LIST = frozenset({"ja", "th", "zh"})
 HAN = re.compile("[\u4e00-\u9fff]")
-# Half of the older Chinese pages state no language; a page in another language holds at most a few
-# Han characters.
+# Half of the older Chinese pages declare no language. Pages in other languages contain few Han
+# characters.
 HAN_CHARACTERS = 200
 
 
@@ -103,8 +103,8 @@ def justext() -> Extract:
 
 
 def justext_wceb() -> Extract:
-    """jusText as the study calls it: always English, its own thresholds, paragraphs joined by
-    blanks."""
+    """jusText as the study calls it: always English, with the study's thresholds, paragraphs joined
+    by spaces."""
     module = import_extra("justext")
 
     def extract(task: Task) -> str:
@@ -115,14 +115,14 @@ def justext_wceb() -> Extract:
 
 
 def boilerpy3(mode: str = "ArticleExtractor") -> Extract:
-    """Boilerpipe, ported to Python, by default with its article extractor."""
+    """The Python port of Boilerpipe, by default with its article extractor."""
     extractor = getattr(import_extra("boilerpy3.extractors"), mode)(raise_on_failure=False)
     return lambda task: extractor.get_content(task.html)
 
 
 def goose3() -> Extract:
-    """Goose: the article's cleaned text, with its Chinese stop words for Chinese pages; it fetches
-    no images."""
+    """Goose: the cleaned text of the article. Chinese pages use its Chinese stop words. Images are
+    not fetched."""
     module, chinese_words = import_extra("goose3"), import_extra("goose3.text").StopWordsChinese
     goose = module.Goose({"enable_image_fetching": False})
     chinese = module.Goose({"enable_image_fetching": False, "stopwords_class": chinese_words})
@@ -135,11 +135,11 @@ def goose3() -> Extract:
 
 
 def newspaper4k() -> Extract:
-    """Newspaper: the article's text; images are not fetched."""
+    """Newspaper: the article's text. Images are not fetched."""
     newspaper = import_extra("newspaper")
 
     def extract(task: Task) -> str:
-        options = {"language": "zh"} if language_of(task.html) == "zh" else {}  # it finds other columns by itself
+        options = {"language": "zh"} if language_of(task.html) == "zh" else {}  # it detects other languages
         article = newspaper.Article(task.page.url or "http://localhost/", fetch_images=False, **options)
         article.download(input_html=task.html)
         article.parse()
@@ -149,8 +149,8 @@ def newspaper4k() -> Extract:
 
 
 def news_please() -> Extract:
-    """news-please: the article's main text. It is in no extra, because it brings a crawler and
-    database drivers; it is used if it is installed."""
+    """news-please: the article's main text. No extra includes it, because it requires a crawler and
+    database drivers. It is used if it is installed."""
     please = import_extra("newsplease").NewsPlease
 
     def extract(task: Task) -> str:
@@ -161,13 +161,13 @@ def news_please() -> Extract:
 
 
 def gne() -> Extract:
-    """GNE, made for Chinese news."""
+    """GNE, which is designed for Chinese news."""
     extractor = import_extra("gne").GeneralNewsExtractor()
     return lambda task: extractor.extract(task.html)["content"] or ""
 
 
 def magic_html() -> Extract:
-    """magic-html, which guesses the type of page itself. It is not on PyPI; it is used if it is
+    """magic-html, which guesses the type of page itself. It is not on PyPI, but used if it is
     installed."""
     extractor = import_extra("magic_html").GeneralExtractor()
     return lambda task: extractor.extract(task.html, base_url=task.page.url or "").get("html") or ""
@@ -180,7 +180,7 @@ def mineru_fallback() -> Extract:
 
 
 def html2text() -> Extract:
-    """The whole page as Markdown, as the Dripper paper converts HTML."""
+    """The whole page as Markdown, converted as in the Dripper paper."""
     module = import_extra("html2text")
 
     def extract(task: Task) -> str:
@@ -192,12 +192,12 @@ def html2text() -> Extract:
 
 
 def inscriptis() -> Extract:
-    """The whole page, laid out as text."""
+    """The whole page as text with its layout."""
     return _of_html("inscriptis", lambda module, html, _: module.get_text(html))
 
 
 def beautifulsoup() -> Extract:
-    """All text nodes except in script, style and noscript."""
+    """All text nodes except inside script, style and noscript."""
     module = import_extra("bs4")
 
     def extract(task: Task) -> str:
@@ -215,7 +215,7 @@ def html_text() -> Extract:
 
 
 def xpath_text() -> Extract:
-    """All text nodes of the body except in script and style, as the study selects them."""
+    """All text nodes of the body except inside script and style, selected as in the study."""
     html_parser = import_extra("lxml.html")
 
     def extract(task: Task) -> str:
@@ -228,8 +228,8 @@ def xpath_text() -> Extract:
 
 
 def lxml_cleaner() -> Extract:
-    """The text that lxml's cleaner leaves, without elements that are boilerplate by their name. The
-    study does not print its list; this one is similar."""
+    """The text that lxml's cleaner keeps, without elements that are boilerplate by their name. The
+    study does not publish its list of elements; this one is similar."""
     html_parser, clean = import_extra("lxml.html"), import_extra("lxml_html_clean")
     cleaner = clean.Cleaner(
         scripts=True, javascript=True, style=True, comments=True, forms=True, embedded=True, kill_tags=BOILERPLATE_TAGS
@@ -245,13 +245,14 @@ def lxml_cleaner() -> Extract:
 
 
 def bte() -> Extract:
-    """Body Text Extraction: the stretch of the page with the most words inside and tags outside."""
+    """Body Text Extraction: the section of the page with the most words inside and the most tags
+    outside."""
     return lambda task: _body_text(task.html)
 
 
 def _body_text(html: str) -> str:
-    """Return the words of the stretch with the most words minus tags. It is the plateau of the
-    method, because tags outside of it count too.
+    """Return the words of the section that maximizes the number of words minus tags. This is the
+    method's plateau, because tags outside the section count too.
 
     >>> _body_text("<p><i>a</i><p>one two three four<b>five six</b> seven eight<ul><li>c")
     'one two three four five six seven eight'
@@ -268,10 +269,10 @@ def _body_text(html: str) -> str:
 
 
 def language_of(html: str) -> str:
-    """Return the language that a page states in its root element; if it states none, "zh" by its
-    characters, otherwise "en".
+    """Return the language that a page declares in its root element. If there is none, return "zh"
+    if the page contains many Han characters, otherwise "en".
 
-    For the extractors that take a language.
+    Used for extractors with a language option.
     """
     if stated := HTML_LANGUAGE.search(html):
         return stated[1].lower()
@@ -291,5 +292,5 @@ def _of_html(module_name: str, call: Callable[[Any, str, str | None], str | None
 
 
 def _encodable(html: str) -> str:
-    """Return HTML with U+FFFD in place of lone surrogates, as resiliparse raises on them."""
+    """Replace lone surrogates by U+FFFD, because resiliparse raises an error for them."""
     return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,2 +1,2 @@
-"""Turns the scores of a run into one HTML file: tables, tests of significance, pictures, the worst
+"""Converts the scores of a run to an HTML report: tables, significance tests, charts, and the worst
 pages."""

@@ -1,5 +1,5 @@
-"""Draws the pictures of the report, as PNG bytes. Each kind of extractor has the same colour in all
-pictures."""
+"""Draws the charts of the report as PNG bytes. Each kind of extractor has the same color in all
+charts."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -25,8 +25,8 @@ DOTS_PER_INCH = 150
 
 
 def quality_and_cost(lines: Sequence[Line]) -> bytes:
-    """Draw quality (macro mean, 95 % interval) against mean CPU milliseconds a page on a log scale,
-    with a point for each extractor."""
+    """Draw quality (macro mean, 95 % interval) against mean CPU milliseconds per page on a log
+    scale. Each extractor is a point."""
     figure, axes = _figure(9.5, 5.6)
     for line in lines:
         colour = COLOURS[line.extractor.kind]
@@ -42,9 +42,9 @@ def quality_and_cost(lines: Sequence[Line]) -> bytes:
 
 
 def kinds_and_cost(kinds: Sequence[str], rows: Sequence[tuple[Line, Sequence[Interval | None]]]) -> bytes:
-    """Draw quality (mean, 95 % interval) on each kind of page against mean CPU milliseconds a page,
-    with a panel for each kind. This project's extractors and the best three of each kind have their
-    names beside them."""
+    """Draw a panel per kind of page: quality (mean, 95 % interval) against mean CPU milliseconds
+    per page. The names of this project's extractors and of the best three of each kind are
+    shown."""
     columns = min(3, len(kinds))
     figure, grid = import_extra("matplotlib.pyplot").subplots(
         -(-len(kinds) // columns), columns, figsize=(4 * columns, 3.4 * -(-len(kinds) // columns)), sharex=True,
@@ -71,7 +71,7 @@ def kinds_and_cost(kinds: Sequence[str], rows: Sequence[tuple[Line, Sequence[Int
 
 
 def ranking(lines: Sequence[Line]) -> bytes:
-    """Draw macro means with their intervals, best on top; the hollow mark is the median page."""
+    """Draw macro means with their intervals, best on top. Hollow markers are medians over pages."""
     figure, axes = _figure(8.5, 0.8 + 0.3 * len(lines))
     for place, line in enumerate(reversed(lines)):
         colour = COLOURS[line.extractor.kind]
@@ -87,8 +87,7 @@ def ranking(lines: Sequence[Line]) -> bytes:
 
 
 def distributions(frame: ScoreTable, lines: Sequence[Line]) -> bytes:
-    """Draw the distribution of each extractor's scores over pages, as small histograms in the order
-    of the ranking."""
+    """Draw a small histogram of each extractor's page scores, in the order of the ranking."""
     columns = 6
     rows = -(-len(lines) // columns)
     figure, grid = import_extra("matplotlib.pyplot").subplots(
@@ -113,7 +112,7 @@ def distributions(frame: ScoreTable, lines: Sequence[Line]) -> bytes:
 
 
 def by_complexity(table: ScoreTable, lines: Sequence[Line]) -> bytes:
-    """Draw mean quality on pages of low, medium and high complexity, with a line for each
+    """Draw the mean quality on pages of low, medium and high complexity, with a line per
     extractor."""
     levels = [level for level in ("low", "medium", "high") if level in table]
     figure, axes = _figure(8.0, 5.2)
@@ -140,7 +139,7 @@ def by_complexity(table: ScoreTable, lines: Sequence[Line]) -> bytes:
 
 
 def likeness(table: ScoreTable) -> bytes:
-    """Draw the similarity of the outputs of two extractors, with a square for each pair."""
+    """Draw the similarity between the outputs of each pair of extractors, as a matrix."""
     size = 2.2 + 0.33 * len(table)
     figure, axes = _figure(size + 0.8, size)
     image = axes.imshow(table.to_numpy(float), cmap="YlGnBu", vmin=0.2, vmax=1)
@@ -172,7 +171,7 @@ def _plain(axes: Any) -> None:
 
 
 def _label_points(axes: Any, points: Sequence[tuple[float, float, Line]]) -> None:
-    """Write names beside points, moved down if two would overlap."""
+    """Write names beside points. Names that would overlap are moved down."""
     axes.figure.canvas.draw()
     places: list[tuple[float, float]] = []
     for x, y, line in sorted(points, key=lambda point: -point[1]):

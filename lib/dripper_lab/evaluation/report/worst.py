@@ -1,5 +1,5 @@
-"""Finds the pages on which an extractor scores worst, with the words that its output lacks and the
-words that it should not have."""
+"""Finds the pages on which an extractor scores worst, with the missing and superfluous words in its
+output."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from dripper_lab.evaluation.store import Output, read_outputs
 from dripper_lab.extra import import_extra
 
 SHOWN_WORDS = 350
-"""Words shown of each text, about two screens. Words that agree are folded, so that most of these
-differ."""
+"""The maximum number of words shown of each text, about two screens. Equal words are folded, so
+most of the shown words differ."""
 FOLD = 24
-"""A longer run of equal words is folded to its first and last eight."""
+"""Longer runs of equal words are folded to the first and last eight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Consecutive words that are in both texts or only in this one. is_folded: the text is a note
-    about omitted words."""
+    """Consecutive words that are either in both texts or only in this one. If `is_folded` is set,
+    the text is a note about omitted words."""
 
     text: str
     is_common: bool
@@ -30,12 +30,12 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class WorstPage:
-    """One page, its score, and both texts in pieces."""
+    """A page, its score, and both texts as excerpts."""
 
     page: LabelledPage
     score: float
     best: float
-    """The best score that any extractor reached on it."""
+    """The best score of any extractor on this page."""
     best_name: str
     truth: Sequence[Excerpt]
     output: Sequence[Excerpt]
@@ -45,7 +45,7 @@ class WorstPage:
 def worst_pages(
     frame: ScoreTable, jobs: Iterable[SetScoring], names: Sequence[str], count: int = 20
 ) -> dict[str, list[WorstPage]]:
-    """Return, for each extractor, its `count` pages with the lowest ROUGE-5 F1 over words, worst
+    """Return, for each extractor, the `count` pages with the lowest ROUGE-5 F1 over words, worst
     first."""
     picked = {name: frame[frame["extractor"] == name].nsmallest(count, MAIN) for name in names}
     tops = frame[frame["extractor"].isin(names)].sort_values(MAIN).drop_duplicates(["data_set", "id"], keep="last")
@@ -58,7 +58,7 @@ def worst_pages(
 
 
 def differences(truth: str, output: str) -> tuple[list[Excerpt], list[Excerpt]]:
-    """Return both texts in pieces, by the longest common subsequence of their words."""
+    """Split both texts into excerpts by the longest common subsequence of their words."""
     truth_words, output_words = truth.split(), output.split()
     truth_pieces: list[Excerpt] = []
     output_pieces: list[Excerpt] = []
@@ -75,8 +75,8 @@ def differences(truth: str, output: str) -> tuple[list[Excerpt], list[Excerpt]]:
 
 
 def shorten_excerpts(pieces: Iterable[Excerpt]) -> Iterator[Excerpt]:
-    """Yield the pieces with long common runs folded; after `SHOWN_WORDS` words, yield only the
-    number of the remaining ones."""
+    """Fold long common excerpts. After `SHOWN_WORDS` words, yield only the number of remaining
+    words."""
     n_words = left_out = 0
     for piece in pieces:
         words = piece.text.split()

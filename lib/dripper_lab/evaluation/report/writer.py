@@ -1,4 +1,4 @@
-"""Writes the report: one self-contained HTML file, and its pictures as PNG files beside it."""
+"""Writes the report: a self-contained HTML file, and its charts as PNG files in the same folder."""
 
 import base64
 import os
@@ -36,10 +36,10 @@ from dripper_lab.extra import import_extra
 
 BASELINE = "trafilatura"
 MIN_PAGES = 10
-"""Groups with fewer pages get no column, because their means are meaningless."""
+"""Groups with fewer pages are not shown, because their means are meaningless."""
 
 STRATUM_METRIC = "rouge5_jieba_f1"
-"""The Dripper paper's metric, for the groups of WebMainBench."""
+"""The Dripper paper's metric, which is used for the groups of WebMainBench."""
 
 OTHER_METRICS: Mapping[str, str] = {
     "rouge5_words_f1": "ROUGE-5, words",
@@ -53,16 +53,16 @@ OTHER_METRICS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A table of means, with a row for each extractor and a column for each group of pages, and the
-    number of pages in each group."""
+    """A table of means with a row per extractor and a column per group of pages, and the number of
+    pages in each group."""
 
     columns: Sequence[str]
     pages: Mapping[str, int]
     rows: Sequence[tuple[Contender, Sequence[float | None]]]
 
     def shade(self, column: int, value: float | None) -> float:
-        """Return the position of a value between the lowest and the highest of its column, from 0
-        to 1; bounds do not count."""
+        """Return the position of a value between the lowest and highest value in its column, 0 to
+        1. Bounds are ignored."""
         values = [row[column] for one, row in self.rows if one.kind is not Standing.BOUND]
         numbers = [other for other in values if other is not None]
         if value is None or not numbers or max(numbers) == min(numbers):
@@ -72,7 +72,7 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class KindTable:
-    """Quality by kind of page beside the cost, with a row for each extractor, best first."""
+    """Quality by kind of page, and cost, with a row per extractor, best first."""
 
     columns: Sequence[str]
     pages: Mapping[str, int]
@@ -80,7 +80,7 @@ class KindTable:
 
 
 def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path) -> Path:
-    """Write `report.html` and its PNG files into `folder`; return the HTML file."""
+    """Write `report.html` and its PNG files to `folder`. Return the path of the HTML file."""
     folder.mkdir(parents=True, exist_ok=True)
     context, pictures = _context(settings, jobs)
     for name, picture in pictures.items():
@@ -97,12 +97,12 @@ def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path
 
 
 def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the values for the template, and the pictures by name."""
+    """Return the values for the template, and the charts by name."""
     frame = read_scores(jobs)
     extractors = [one for one in settings.everyone() if one.kind is not Standing.WCEB]
     counted = frame[frame["data_set"].map(_is_counted)]
     if counted.empty:
-        counted = frame  # only training sets were requested: better than nothing, and stated in the report
+        counted = frame  # only training sets were requested; the report says so
     lines = overall(counted, extractors, BASELINE)
     order = [line.extractor for line in lines]
     names = [one.name for one in order]
@@ -153,8 +153,8 @@ def _draw_pictures(
 
 
 def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Contender]) -> dict[str, Any]:
-    """Return the comparison with the SIGIR'23 study; empty lists if its scores or its pages are
-    missing."""
+    """Return the comparison with the SIGIR'23 study. The lists are empty if the study's scores or
+    pages are missing."""
     reference = settings.reference
     if reference is None or "wceb_f1" not in frame or not frame["is_wceb"].any():
         return {"agreements": [], "table_3": [], "findings": [], "missing_parts": []}
@@ -172,8 +172,7 @@ def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Conten
 
 
 def _is_counted(data_set: str) -> bool:
-    """Return whether a set counts in overall figures. Sets that models may be trained on do not
-    count."""
+    """Return whether a set counts in overall results. Sets for training do not."""
     entry = DATA_SETS.get(data_set)
     return entry is None or entry.role in (Role.EVALUATION, Role.FORMAT_SAMPLE)
 
@@ -188,7 +187,7 @@ def _heat(frame: ScoreTable, column: str, order: Sequence[Contender], columns: S
 
 def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
     """Return the table of WebMainBench as its authors report it: their metric over all pages and
-    over the groups that its records state, including small ones."""
+    over the groups that the records declare, including small groups."""
     rows = frame[frame["data_set"].isin(MARKDOWN_TRUTHS)]
     if rows.empty or STRATUM_METRIC not in rows:
         return Heat([], {}, [])
@@ -200,13 +199,13 @@ def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
 
 
 def _read_published(data: Path) -> list[PublishedLine]:
-    """Return Pulpie's published scores as lines; none if they are not in the data folder."""
+    """Return Pulpie's published scores, or an empty list if they are not in the data folder."""
     return published_lines(read_published(data)) if (data / ARCHIVE).exists() else []
 
 
 def _that_state_a_kind(counted: ScoreTable, frame: ScoreTable) -> ScoreTable:
-    """Return the rows of pages that state a kind. They come from sets that no model learned from;
-    if there are none, from all sets."""
+    """Return the rows of pages with a declared kind. Only sets that no model was trained on are
+    used, or all sets if those declare no kind."""
     stated = counted[counted["page_type"].notna()]
     return frame[frame["page_type"].notna()] if stated.empty else stated
 

@@ -49,18 +49,19 @@ def train_and_save(
     teacher: Path | None = None,
     device: str = "auto",
 ) -> Path:
-    """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
+    """Read pages, train, choose the threshold on held-out sites, and save. Return the checkpoint's
+    folder.
 
     Args:
-        folds: One site in so many is held out.
-        sample: Pages a set, None for all.
-        teacher: A checkpoint to distil, None for none.
-        device: As in `learning_device`.
+        folds: One of this many parts of the sites is held out.
+        sample: The number of pages per set; None means all.
+        teacher: A checkpoint to distill, or None.
+        device: See `learning_device`.
 
     Raises:
-        InputError: For a missing set or base.
-        MachineError: If PyTorch or a GPU is missing.
-        UsageError: If there are too few pages.
+        InputError: A set or the base is missing.
+        MachineError: PyTorch or a GPU is missing.
+        UsageError: There are too few pages.
     """
     started = time.process_time()
     device = learning_device(device, "encoder")
@@ -95,7 +96,7 @@ def train_and_save(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 if the user has to change
+    """Parse the command line and train. Return the exit code: 0, or 2 if the user has to fix
     something."""
     parser = training_parser("encoder", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained encoder and its tokenizer")

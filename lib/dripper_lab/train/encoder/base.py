@@ -1,6 +1,5 @@
-"""Prepares a pretrained encoder for training: tokenizer with separator and markers, a new last
-layer, all arguments in one recipe.
-"""
+"""Prepares a pretrained encoder for training: a tokenizer with separator and markers, a new last
+layer, and a recipe with all hyperparameters."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,48 +15,50 @@ WEIGHTINGS = ("words", "class", "words+class", "none")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Chosen for an hour of one CPU core."""
+    """The hyperparameters, chosen for one hour on one CPU core."""
 
     layers: int = 6
-    """Number of layers: the lower ones of the base model."""
+    """The number of layers to keep, the lower ones of the base model."""
     context_tokens: int = 512
     block_tokens: int = 24
     overlap_blocks: int = 8
     chunks_a_page: int = 2
-    """Chunks of a page an epoch, at random places."""
+    """The number of chunks per page and epoch, at random positions."""
     epochs: int = 1
     batch_chunks: int = 8
     learning_rate: float = 3e-4
     warmup: float = 0.06
-    """Share of the steps in which the learning rate rises; then it falls to 0 in a line."""
+    """The fraction of steps during which the learning rate rises. Afterwards, it falls linearly to
+    0."""
     weight_decay: float = 0.01
     balance: float = 0.5
-    """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
-    `dripper_lab.train.recipe`."""
+    """0: each page occurs once per epoch. 1: each kind of page is equally frequent. For values in
+    between, see `dripper_lab.train.recipe`."""
     weighting: str = "words"
-    """Weight of a block in the loss: `words`, by its words; `class`, so that main and other weigh
-    the same in all, as Pulpie's; `words+class`; `none`."""
+    """The weight of a block in the loss. `words`: by its number of words. `class`: main and other
+    have the same total weight, as in Pulpie. `words+class`: both. `none`: equal weights."""
     edge_words: int = 4
-    """Words that are added before the square root of them is taken."""
+    """Added to the number of words before its square root is taken."""
     distil_share: float = 0.7
-    """Share of the loss, with a teacher, that is the distance of the student's outputs from its;
-    Pulpie's."""
+    """The fraction of the loss, if there is a teacher, that measures the distance between the
+    outputs of student and teacher, as in Pulpie."""
     temperature: float = 2.0
-    """Temperature by which both outputs are softened before that; Pulpie's."""
+    """The temperature for both outputs in this distance, as in Pulpie."""
     bfloat16: bool = True
-    """Matrix products in half precision, sums and weights in full."""
+    """Use half precision for matrix products, and full precision for sums and weights."""
     seed: int = 0
 
 
 def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
-    """Return the model, the tokenizer, and the sequencer that makes tokens of pages.
+    """Return the model, the tokenizer, and the sequencer that converts pages to tokens.
 
     Args:
-        folder: A pretrained BERT-like checkpoint with its tokenizer, or the checkpoint of an
-            earlier run, to train further.
+        folder: A pretrained BERT-like checkpoint with its tokenizer, or a checkpoint of an earlier
+            run to train further.
 
     Raises:
-        InputError: If it is no checkpoint, or has too few layers or positions.
+        InputError: The folder contains no checkpoint, or the checkpoint has too few layers or
+            positions.
     """
     with needed("training the labeler encoder", "encoder"):
         import torch
@@ -65,8 +66,8 @@ def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
     if not folder.is_dir():
         raise InputError(f"--base {folder}: there is no such folder")
     torch.manual_seed(recipe.seed)
-    # Nothing is dropped: dropout in attention makes a step two and a half times as slow on a CPU,
-    # and one epoch does not overfit.
+    # No dropout: in attention, it makes a step two and a half times as slow on a CPU, and one epoch
+    # does not overfit.
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = AutoModelForTokenClassification.from_pretrained(
@@ -88,7 +89,8 @@ def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
         model.resize_token_embeddings(len(tokenizer))
     if PULPIE_SEPARATOR in lacking:
         with torch.no_grad():
-            # The model knows its own separator of sentences: a better start than a random one.
+            # The separator of sentences, which the model knows, is a better start than random
+            # values.
             vectors = model.get_input_embeddings().weight
             vectors[tokenizer.convert_tokens_to_ids(PULPIE_SEPARATOR)] = vectors[tokenizer.sep_token_id]
     reading = replace(

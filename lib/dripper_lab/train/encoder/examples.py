@@ -1,6 +1,5 @@
-"""Makes examples for the labeler `encoder` from labelled pages, and reads the predictions of a
-model in training.
-"""
+"""Creates examples for the labeler `encoder` from labeled pages, and computes the predictions of a
+model in training."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -16,22 +15,22 @@ from dripper_labelers.encoder.sequence import Chunk, Sequencer, cut
 
 
 class Example(NamedTuple):
-    """One page, ready to train on."""
+    """A page prepared for training."""
 
     truth: Truth
     ids: Sequence[Sequence[int]]
-    """Tokens of each block."""
+    """The tokens of each block."""
 
 
 def read_examples(pages: Iterable[LabelledPage], sequencer: Sequencer) -> Iterator[Example]:
-    """Yield one example a page that can teach (`read_truths`)."""
+    """Yield one example per usable page (see `read_truths`)."""
     for page, truth in read_truths(pages):
         yield Example(truth, sequencer.block_ids(SimplifiedPage.of(page)))
 
 
 def random_chunk(example: Example, sequencer: Sequencer, draw: np.random.Generator) -> Chunk:
-    """Return a chunk of a page from a random block on; one that reaches the page's end begins
-    earlier, so that it is as long as fits."""
+    """Return a chunk that starts at a random block. A chunk that reaches the end of the page starts
+    earlier, so that it is as long as possible."""
     sizes = [len(ids) + 1 for ids in example.ids]
     start = end = int(draw.integers(len(sizes)))
     used = 0
@@ -45,7 +44,7 @@ def random_chunk(example: Example, sequencer: Sequencer, draw: np.random.Generat
 
 
 def probabilities(model: Any, sequencer: Sequencer, example: Example) -> FloatArray:
-    """Return the probability of each block of a page to be main, as the labeler computes it."""
+    """Return the probability of main for each block, computed as in the labeler."""
     import torch
 
     spans = cut([len(ids) + 1 for ids in example.ids], sequencer.room, sequencer.reading.overlap_blocks)

@@ -1,5 +1,5 @@
-"""Computes the loss of a training step: cross-entropy at the separators, its weights, and the loss
-against a teacher (Pulpie: "Teaching a teacher", "Distilling")."""
+"""Computes the loss of a training step: weighted cross-entropy at the separators, and the distance
+to a teacher (Pulpie: "Teaching a teacher", "Distilling")."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ Drawn = tuple[Example, Chunk]
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """The loss of a training."""
+    """The loss function of a training."""
 
     recipe: Recipe
     of_class: tuple[float, float] = (1.0, 1.0)
-    """Weights of a block that is other, and of one that is main."""
+    """The weights of a block labeled other and of a block labeled main."""
     teacher: Any = None
-    """A larger model that reads the same tokens; None: there is none."""
+    """A larger model that reads the same tokens, or None."""
 
     @classmethod
     def of(cls, recipe: Recipe, examples: Sequence[Example], teacher: Any = None) -> "Objective":
-        """Return the loss for the pages to learn from."""
+        """Create the loss function for training on `examples`."""
         by_class = "class" in recipe.weighting
         return cls(recipe, class_weights(examples) if by_class else (1.0, 1.0), teacher)
 
     def loss(self, model: Any, batch: Sequence[Drawn]) -> Any:
-        """Return the weighted mean over the blocks of a batch."""
+        """Return the weighted mean loss over the blocks of a batch."""
         import torch
 
         functional = torch.nn.functional
@@ -52,12 +52,13 @@ class Objective:
                 teacher_log = functional.log_softmax(self._logits(self.teacher, ids, inside, where) / heat, 1)
             own_log = functional.log_softmax(logits / heat, 1)
             gap = functional.kl_div(own_log, teacher_log, reduction="none", log_target=True).sum(1)
-            # By the square, as Hinton et al.: gradients of softened outputs shrink by it.
+            # Multiplied by the square, as in Hinton et al., because softening shrinks gradients by
+            # this factor.
             losses = share * heat**2 * gap + (1 - share) * losses
         return (losses * weights).sum() / weights.sum()
 
     def weights_of(self, example: Example, chunk: Chunk) -> FloatArray:
-        """Return the weight of each block of a chunk, shape (end - start,)."""
+        """Return the weight of each block in a chunk, (end - start,)."""
         part = slice(chunk.start, chunk.end)
         weights = np.array(self.of_class)[example.truth.main[part].astype(np.int64)]
         if "words" in self.recipe.weighting:
@@ -72,16 +73,16 @@ class Objective:
 
 
 def class_weights(examples: Sequence[Example]) -> tuple[float, float]:
-    """Return the weight of a block of each class, so that both classes have the same total weight
-    and the mean weight of a block is 1."""
+    """Return the weight per block of each class. Both classes have the same total weight, and the
+    mean weight is 1."""
     main = np.concatenate([example.truth.main for example in examples])
     share = min(max(float(main.mean()), 1 / (len(main) + 1)), 1 - 1 / (len(main) + 1))
     return 0.5 / (1 - share), 0.5 / share
 
 
 def pack(batch: Sequence[Drawn], padding: int) -> tuple[Any, Any, tuple[list[int], list[int]]]:
-    """Return token ids and the mask of tokens that are not padding, both (n_chunks, longest), and
-    the rows and places of the separators."""
+    """Return the token IDs and the mask of tokens other than padding, both (n_chunks, longest), and
+    the rows and columns of the separators."""
     import torch
 
     longest = max(len(chunk.ids) for _, chunk in batch)
@@ -97,14 +98,14 @@ def pack(batch: Sequence[Drawn], padding: int) -> tuple[Any, Any, tuple[list[int
 
 
 def load_teacher(folder: Path, tokenizer: Any, reading: Reading) -> Any:
-    """Return the model of a checkpoint that an earlier run wrote.
+    """Load the model of a checkpoint that an earlier run wrote.
 
     Args:
         tokenizer: The student's tokenizer.
-        reading: The reading of the student.
+        reading: The student's reading.
 
     Raises:
-        InputError: If it is no checkpoint, or reads pages in another way than the student.
+        InputError: The folder contains no checkpoint, or the checkpoint reads pages in another way.
     """
     from transformers import AutoModelForTokenClassification, AutoTokenizer
 

@@ -1,4 +1,4 @@
-"""The training loop: batches of chunks, AdamW, in PyTorch."""
+"""Implements the training of `encoder` in PyTorch: batches of chunks, with AdamW."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -26,8 +26,8 @@ def train(
     """Train the model in place.
 
     Args:
-        save: Called regularly, so that an interrupted run leaves weights.
-        teacher: A model that reads the same tokens, to learn from beside the labels.
+        save: Called regularly, so that an interrupted run leaves weights behind.
+        teacher: A model that reads the same tokens, to learn from in addition to the labels.
     """
     import torch
 
@@ -49,7 +49,7 @@ def train(
 def epoch(
     examples: Sequence[Example], sequencer: Sequencer, recipe: Recipe, draw: np.random.Generator
 ) -> Iterator[list[Drawn]]:
-    """Yield the batches of one epoch, in random order."""
+    """Yield the batches of one epoch in random order."""
     turns = draw_turns(turns_an_epoch([example.truth.kind for example in examples], recipe.balance), draw)
     order = draw.permutation(np.repeat(turns, recipe.chunks_a_page))
     chunks = [(examples[index], random_chunk(examples[index], sequencer, draw)) for index in order]
@@ -57,7 +57,8 @@ def epoch(
 
 
 def pace(step: int, steps: int, warmup: float) -> float:
-    """Return the share of the learning rate at a step: up in a line, then down to 0.
+    """Return the fraction of the learning rate at a step: it rises linearly, and then falls
+    linearly to 0.
 
     >>> [pace(step, 10, 0.2) for step in (0, 1, 2, 6, 9)]
     [0.5, 1.0, 1.0, 0.5, 0.125]
@@ -67,7 +68,7 @@ def pace(step: int, steps: int, warmup: float) -> float:
 
 
 def _groups(model: Any, recipe: Recipe) -> list[dict[str, Any]]:
-    """Return the parameters; biases and norms do not decay."""
+    """Return the parameters in two groups. Biases and norms have no weight decay."""
     plain = [value for value in model.parameters() if value.ndim < 2]
     decaying = [value for value in model.parameters() if value.ndim >= 2]
     return [{"params": decaying, "weight_decay": recipe.weight_decay}, {"params": plain, "weight_decay": 0.0}]
