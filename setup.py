@@ -188,7 +188,7 @@ GPU = ["torch>=2.8", "vllm>=0.32,<0.34", *LM]
 COMPILE = os.environ.get("DRIPPER_COMPILE", "")
 if COMPILE not in ("", "0", "1"):
     raise SystemExit(f"DRIPPER_COMPILE must be 0 or 1, or not set; it is {COMPILE!r}")
-WRITTEN_IN_C = ("labels/cpu/arithmetic_c", "labels/cpu/features/characters_c", "html/tree/loops_c", "html/tree/scan_c")
+WRITTEN_IN_C = ("labels/cpu/arithmetic_c", "labels/cpu/features/characters_c", "tree/loops_c", "tree/scan_c")
 # Vectorised, but each operation rounds by itself, as numpy's do (Microsoft's compiler does that
 # unasked).
 C_FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fopenmp-simd"]

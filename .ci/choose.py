@@ -31,7 +31,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(lib/dripper|tests)/(labels/cpu|page)/.*|lib/dripper/eval\.py", ("lab",)),
     (r"(lib/dripper|tests)/labels/[^/]*", ("lab", "vllm")),
     # Weights see blocks: these decide what a model reads.
-    (r"(lib/dripper|tests)/html/(blocks|profiles|tree|units)/.*|lib/dripper/html/[^/]*", ("lab", "vllm")),
+    (r"(lib/dripper|tests)/(tree|facts|blocks|keep)/.*|lib/dripper/html\.py", ("lab", "vllm")),
     # Staged runs have an engine in a worker; sessions and tables differ by the version of Spark.
     (r"(lib/dripper|tests)/spark/((run|workers)/.*|test_(lm|encoder)_stage\.py)", ("vllm",)),
     (r"(lib/dripper|tests)/spark/((session|tables|upkeep)/.*|test_runtimes\.py)|conf/spark-.*", ("runtimes",)),
@@ -40,8 +40,8 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     # Settings, errors and the guard are below everything.
     (r"lib/dripper/(settings|errors|extras|guard|standalone)\.py", TIERS),
     # Of these, `make test` has all tests.
-    (r"(lib/dripper|tests)/(decode|warc|layouts|local|inspect|commands|html/(markdown|metadata|media))/.*", ()),
-    (r"lib/dripper/(addresses|places|__main__)\.py|tests/(html|jobs|notebooks|fuzz|data)/.*|tests/test_[^/]*", ()),
+    (r"(lib/dripper|tests)/(decode|warc|layouts|local|inspect|commands|write)/.*", ()),
+    (r"lib/dripper/(addresses|places|__main__)\.py|tests/(jobs|notebooks|fuzz|data)/.*|tests/test_[^/]*", ()),
     (r"(docs|findings|notebooks|conf)/.*|[^/]*\.(md|cff|yml)|LICENSE|\.github/.*|\.[^/]*", ()),
 )
 """Paths, whole, and the tiers that they need; the first that fits counts. A file in `tests/support`

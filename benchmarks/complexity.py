@@ -36,6 +36,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from dripper.html import prune_page
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -58,7 +60,7 @@ def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the stages of one page, in order, each as what runs it once; of a version whose modules
     have other names the public ones."""
     try:
-        importlib.import_module("dripper.html.tree.parser")
+        importlib.import_module("dripper.tree.parser")
     except ImportError:
         yield from _public_stages(html)
     else:
@@ -70,9 +72,9 @@ def _public_stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     from dripper.html import preprocess, to_markdown, to_text
 
     page = preprocess(html)
-    main_html = page.prune(page.item_ids)
+    main_html = prune_page(page, page.item_ids)
     yield "preprocess", lambda: preprocess(html)
-    yield "prune", lambda: page.prune(page.item_ids)
+    yield "prune", lambda: prune_page(page, page.item_ids)
     yield "markdown", lambda: to_markdown(main_html)
     yield "text", lambda: to_text(main_html)
     yield "extract", lambda: dripper.extract(html)
@@ -80,17 +82,17 @@ def _public_stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
 
 def _all_stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     import dripper
+    from dripper.blocks.profiles.dripper import DRIPPER, find_unseen
     from dripper.errors import PageError
+    from dripper.facts.language import detect
+    from dripper.facts.metadata import read_metadata
     from dripper.html import preprocess, prune, rewrite, to_markdown, to_text
-    from dripper.html.metadata import read_metadata
-    from dripper.html.profiles.dripper import DRIPPER, find_unseen
-    from dripper.html.tei import TeiSource, to_tei
-    from dripper.html.tree.head import read_head, read_hints
-    from dripper.html.tree.parser import parse_document, read_title, refuse_costly
-    from dripper.html.tree.urls import Base
     from dripper.labels.cpu.features.page_features import compute_features
-    from dripper.page.language import detect
     from dripper.settings import HtmlSettings
+    from dripper.tree.head import read_head, read_hints
+    from dripper.tree.parser import parse_document, read_title, refuse_costly
+    from dripper.tree.urls import Base
+    from dripper.write.tei import TeiSource, to_tei
 
     utf8 = html.encode("utf-8", "ignore")
     refused = False
@@ -128,8 +130,8 @@ def _all_stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     labeler = _labeler()
     yield "labels", lambda: labeler.label([page])
     mapping, odd = page.mapping_html, list(page.item_ids)[::2]
-    yield "prune", lambda: (page.prune(page.item_ids), page.prune(odd), prune(mapping, odd))
-    main_html = page.prune(page.item_ids)
+    yield "prune", lambda: (prune_page(page, page.item_ids), prune_page(page, odd), prune(mapping, odd))
+    main_html = prune_page(page, page.item_ids)
     base = Base.of("https://e.org/a/b.html", page.hints.base[:1000])
     yield "rewrite", lambda: rewrite(main_html, HtmlSettings(), base)
     written = "".join(rewrite(main_html, HtmlSettings(), base).parts)
@@ -202,7 +204,7 @@ def _time(run: Callable[[], object]) -> float:
 def is_refused(name: str, size: int) -> bool:
     """Tell whether a limit of the parser refuses a page that has so much of a construct."""
     from dripper.errors import PageError
-    from dripper.html.tree.parser import refuse_costly
+    from dripper.tree.parser import refuse_costly
 
     if name in ARCHIVES:
         return False

@@ -24,7 +24,7 @@ import html2text
 import lxml.html
 import trafilatura
 
-from dripper.html import preprocess, to_markdown
+from dripper.html import preprocess, prune_page, to_markdown
 from dripper_lab.datasets import read_pages
 from dripper_lab.metrics.content import FENCED, FORMULAS, INLINE_CODE, edit_similarity, split_markdown
 from dripper_lab.metrics.teds import as_html_table, teds
@@ -187,7 +187,7 @@ def _mean(scores: list[dict[str, float | None]], kind: str) -> str:
 
 def _ours(html: str) -> str:
     page = preprocess(html)
-    return to_markdown(page.prune(page.item_ids))
+    return to_markdown(prune_page(page, page.item_ids))
 
 
 def _html2text(html: str) -> str:

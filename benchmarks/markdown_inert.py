@@ -6,7 +6,7 @@ Labelled pages are extracted with the labeler `cpu`, and their main HTML becomes
 four programs render with HTML passed through. Counted: pages whose text differs from that of main
 HTML (blanks aside), pages with elements that main HTML has not, and CPU time of the Markdown. Pages
 with formulas are left out of the first, as their LaTeX has no escapes. The renderers' own tests:
-tests/html/markdown/test_inert.py.
+tests/write/markdown/test_inert.py.
 """
 
 import argparse

@@ -29,10 +29,10 @@ from htmldate import find_date
 
 from dripper.decode.charset import to_utf8
 from dripper.errors import PageError
+from dripper.facts.metadata import Metadata, read_metadata
 from dripper.html import preprocess_utf8
-from dripper.html.metadata import Metadata, read_metadata
-from dripper.html.tree.head import HEAD, read_head
-from dripper.html.tree.parser import Reading, parse_document
+from dripper.tree.head import HEAD, read_head
+from dripper.tree.parser import Reading, parse_document
 from dripper_lab.datasets import LabelledPage, read_pages
 
 SETS = ("wcxb-dev", "fundus", "article-extraction-dataset")

@@ -1,4 +1,4 @@
-"""Counts units that are kept whole, before and after `html.units.complete`, over labelled pages.
+"""Counts units that are kept whole, before and after `keep.complete`, over labelled pages.
 
     python benchmarks/units.py --data ../shared/data [--sets wcxb-dev,web-kinds] [--pages 200]
 
@@ -16,18 +16,18 @@ from pathlib import Path
 
 import numpy as np
 
+from dripper.blocks.headings import find_headings
 from dripper.errors import PageError
 from dripper.eval import rouge_n
-from dripper.html import NO_LIMITS, Page, preprocess_utf8, to_text
-from dripper.html.blocks.headings import find_headings
-from dripper.html.tree.elements import HEADINGS
-from dripper.html.tree.parser import Reading
-from dripper.html.units.complete import Blocks, complete
-from dripper.html.units.embeds import find_embeds
-from dripper.html.units.references import find_controls, find_references
+from dripper.html import NO_LIMITS, Page, preprocess_utf8, prune_page, to_text
+from dripper.keep.complete import Blocks, complete
+from dripper.keep.embeds import find_embeds
+from dripper.keep.posts import THREAD, PagePosts, find_page_posts
+from dripper.keep.references import find_controls, find_references
 from dripper.labels import Labeler, load
-from dripper.page.posts import THREAD, PagePosts, find_page_posts
 from dripper.page.split import Decoded
+from dripper.tree.elements import HEADINGS
+from dripper.tree.parser import Reading
 from dripper_lab.datasets import LabelledPage, read_pages
 from dripper_lab.record_parts import PART_NAMES, find_parts
 
@@ -76,7 +76,7 @@ def count_page(labelled: LabelledPage, labeler: Labeler, counts: tuple[Counter[s
         count_units(page, is_main, count)
         count_records(page, is_main, count)
         count_posts(posts, is_main, count)
-        main_html = page.prune([index for index, each in enumerate(is_main, 1) if each], with_media=True)
+        main_html = prune_page(page, [index for index, each in enumerate(is_main, 1) if each], with_media=True)
         text = to_text(main_html, with_captions=False)
         count["ROUGE-5 F1"] += rouge_n(text, labelled.truth_text, 5, tokens="words").f1  # type: ignore[assignment]
     return 1

@@ -17,8 +17,9 @@ LIB = ROOT / "lib"
 MODULES = sorted(LIB.rglob("*.py"))
 LAYERS = {
     "base": ("errors", "extras", "doors", "flags", "settings", "addresses", "places", "guard", "standalone", "release"),
-    "content": ("decode", "html", "warc"),
+    "reading": ("decode", "warc", "tree", "facts", "blocks"),
     "labels": ("labels", "layouts"),
+    "writing": ("keep", "write", "html"),
     "page": ("page",),
     "programs": ("eval", "spark", "local", "inspect", "adapters", "commands"),
 }

@@ -14,7 +14,7 @@ import zstandard
 
 from dripper.__main__ import main
 from dripper.errors import MachineError
-from dripper.html.markdown.output import Markdown
+from dripper.write.markdown.output import Markdown
 from support.warcs import page, pages, write_warc
 
 

@@ -15,10 +15,10 @@ import pytest
 import dripper
 from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard, GuardLimits
-from dripper.html.tei import TeiSource, to_tei
-from dripper.html.tree.parser import refuse_costly
 from dripper.page.extraction import Extractor
 from dripper.settings import LabelerSettings, Settings
+from dripper.tree.parser import refuse_costly
+from dripper.write.tei import TeiSource, to_tei
 from support.constructs import CONSTRUCTS
 
 PACKAGE = str(Path(dripper.__file__).parent)

@@ -476,7 +476,7 @@ EXTRAS = {
     "dripper/warc/index/columnar": ["PARQUET"],
     "dripper/local/output": ["PARQUET"],
     "dripper/local/tables": ["PARQUET"],
-    "dripper/html/profiles/mineru": ["MINERU_1_0"],
+    "dripper/blocks/profiles/mineru": ["MINERU_1_0"],
     "dripper/labels/align": ["TRAFILATURA"],
     "dripper/labels/fallback": ["TRAFILATURA"],
     "dripper/labels/lm": ["LM", "GPU"],

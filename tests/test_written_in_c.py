@@ -21,7 +21,7 @@ GARBAGE = (
 )
 TWICE = [
     importlib.import_module(f"dripper.{name}")
-    for name in ("labels.cpu.arithmetic", "labels.cpu.features.characters", "html.tree.loops", "html.tree.scan")
+    for name in ("labels.cpu.arithmetic", "labels.cpu.features.characters", "tree.loops", "tree.scan")
 ]
 
 

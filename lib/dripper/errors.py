@@ -37,7 +37,7 @@ class ErrorCode(StrEnum):
     """The process that worked on the page crashed twice."""
     OUTPUT_TOO_LARGE = "output_too_large"
     """The main HTML or the Markdown would be many times larger than its source (see
-    `html.tree.parser.output_limit`)."""
+    `tree.parser.output_limit`)."""
     LABELER_FAILED = "labeler_failed"
     """The labeler returned no usable labels for this page."""
     INTERNAL = "internal"

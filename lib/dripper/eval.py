@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 
 from dripper.errors import UsageError
 from dripper.extras import needed
-from dripper.html.units.lines import UNSEEN
+from dripper.tree.lines import UNSEEN
 
 __all__ = ["Score", "rouge_n"]
 

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 from courlan import extract_domain
 
 from dripper.errors import InputError
-from dripper.page.language import detect
+from dripper.facts.language import detect
 from dripper_lab.wrong_truths import wrong_truths
 
 # Sites that most pages link to. If these counted as a page's most frequent link, unrelated pages

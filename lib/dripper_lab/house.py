@@ -16,7 +16,7 @@ from pathlib import Path
 import dripper
 
 PRODUCT = Path(dripper.__file__).parent
-FOREIGN = ("html/profiles/mineru", "labels/lm", "labels/torch_device")
+FOREIGN = ("blocks/profiles/mineru", "labels/lm", "labels/torch_device")
 """Path prefixes: the block profiles on which third-party weights were trained, and the engines,
 prompts, decoders and devices that run these weights."""
 _NO_CODE = {
@@ -50,8 +50,8 @@ def find_room(path: Path) -> str:
 
     >>> find_room(Path("spark/run/run.py")), find_room(Path("errors.py"))
     ('spark/run', '.')
-    >>> find_room(Path("html/profiles/mineru11.py")), find_room(Path("labels/lm/windows/cut.py"))
-    ('html/profiles/mineru', 'labels/lm')
+    >>> find_room(Path("blocks/profiles/mineru11.py")), find_room(Path("labels/lm/windows/cut.py"))
+    ('blocks/profiles/mineru', 'labels/lm')
     """
     foreign = (room for room in FOREIGN if path.as_posix().startswith(room))
     return next(foreign, Path(*path.parent.parts[:2]).as_posix())

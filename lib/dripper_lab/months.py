@@ -1,6 +1,6 @@
-"""Writes the month names for `dripper.html.metadata.dates`, from Unicode's CLDR.
+"""Writes the month names for `dripper.facts.metadata.dates`, from Unicode's CLDR.
 
-    python -m dripper_lab.months > lib/dripper/html/metadata/months.txt
+    python -m dripper_lab.months > lib/dripper/facts/metadata/months.txt
 
 Each line contains the names of one month, January first, as normalized by `fold_month`: full and
 abbreviated names, standalone and within dates. If two languages use the same name for different
@@ -11,7 +11,7 @@ import sys
 
 from babel import Locale
 
-from dripper.html.metadata.dates import fold_month
+from dripper.facts.metadata.dates import fold_month
 
 LANGUAGES = (
     *(

@@ -30,10 +30,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.tree.blocks import Block
-from dripper.html.tree.elements import HEADINGS, words
-from dripper.html.tree.tree import Tree
-from dripper.html.units.post_marks import VARYING
+from dripper.blocks.block import Block
+from dripper.facts.post_marks import VARYING
+from dripper.tree.elements import HEADINGS, words
+from dripper.tree.tree import Tree
 
 _FEWEST = 3
 """The minimum number of siblings with equal start tags; two may be columns."""

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dripper.blocks.page import Page
 from dripper.errors import SettingsError
-from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Closable, Labeler, Labels, expected_f1
 from dripper.labels.entry import LabelerEntry, Use

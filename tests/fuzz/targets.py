@@ -14,11 +14,11 @@ from pathlib import Path
 import markdown_it
 
 from dripper.errors import PageError
-from dripper.html import preprocess, to_markdown, to_text
-from dripper.html.rewrite import rewrite
-from dripper.html.tree.urls import Base
+from dripper.html import preprocess, prune_page, to_markdown, to_text
+from dripper.keep.rewrite import rewrite
 from dripper.page.extraction import Extractor
 from dripper.settings import HtmlSettings, LabelerSettings, ReadSettings, Settings
+from dripper.tree.urls import Base
 from dripper.warc import decode, read_records
 from fuzz.seeds import ENDINGS
 from support.dangers import dangers
@@ -59,7 +59,7 @@ def fuzz_html(data: bytes) -> None:
     try:
         check_laws(html)
         page = preprocess(html)
-        written = rewrite(page.prune(page.item_ids), HtmlSettings(), Base.of(ADDRESS))
+        written = rewrite(prune_page(page, page.item_ids), HtmlSettings(), Base.of(ADDRESS))
     except PageError:
         return
     found = dangers("".join(written.parts))

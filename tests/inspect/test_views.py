@@ -7,8 +7,8 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, PageError
-from dripper.html.blocks.page import Page
 from dripper.inspect.views import LEAST_REASON, REASONS, PageInput, to_stored_page, view_page
 from dripper.labels import Labels
 from dripper.page.extraction import Extractor

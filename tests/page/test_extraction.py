@@ -17,14 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dripper
+from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, InputError, MachineError, SettingsError
-from dripper.html.blocks.page import Page
-from dripper.html.markdown.output import Markdown
+from dripper.html import prune_page
 from dripper.labels import Labels
 from dripper.labels.config import load, split_settings
 from dripper.page import extraction
 from dripper.page.extraction import Extractor
 from dripper.settings import LabelerSettings, Settings
+from dripper.write.markdown.output import Markdown
 from support.warcs import page
 
 HTML = page(3)[1]
@@ -147,7 +148,7 @@ def test_an_examination_shows_what_the_extraction_was_made_of() -> None:
     assert examined.page is not None
     assert examined.labels is not None
     assert examined.main is not None
-    assert examined.page.prune((np.flatnonzero(examined.main) + 1).tolist()) == examined.extraction.main_html
+    assert prune_page(examined.page, (np.flatnonzero(examined.main) + 1).tolist()) == examined.extraction.main_html
     assert len(examined.labels.probability) == examined.extraction.n_blocks == len(examined.main)
 
 

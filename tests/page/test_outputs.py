@@ -44,7 +44,7 @@ def test_work_for_an_output_that_is_left_out_is_not_done(monkeypatch: pytest.Mon
     monkeypatch.setattr(Finisher, "_write_markdown", None)
     for name in ("find_page_posts", "cut_content"):
         monkeypatch.setattr(f"dripper.page.finish.{name}", lambda *_: ())
-    monkeypatch.setattr("dripper.html.metadata.read._find_published", None)
+    monkeypatch.setattr("dripper.facts.metadata.read._find_published", None)
     assert Extractor(Settings(outputs=())).extract("<title>Rain</title><p>It rained all day.").title == "Rain"
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dripper
-from dripper.html.markdown.posts import Post
+from dripper.keep.posts import Post
 from dripper.page.passages import Passage, passages
 from support.golden import GoldenPage, list_pages
 

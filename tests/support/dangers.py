@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from dripper.html.tree.parser import parse_document
+from dripper.tree.parser import parse_document
 
 VECTORS = [
     re.sub(r"\\(x0[0-9a-c]|t|r)", lambda code: code.group().encode().decode("unicode_escape"), vector)

@@ -3,10 +3,10 @@
 import itertools
 import re
 
-from dripper.html import preprocess, prune
-from dripper.html.markdown.text import read_main_html
-from dripper.html.tree.plain import plain_parts
-from dripper.html.units.lines import write_annotations
+from dripper.html import preprocess, prune, prune_page
+from dripper.tree.lines import write_annotations
+from dripper.tree.plain import plain_parts
+from dripper.tree.read import read_main_html
 
 
 def visible(text):
@@ -36,7 +36,7 @@ def check_ids(page):
 
 def check_prune(page, in_page):
     for main_ids in (list(page.item_ids), list(page.item_ids)[::2], list(page.item_ids)[1::3]):
-        main_html = page.prune(main_ids)
+        main_html = prune_page(page, main_ids)
         assert main_html == prune(page.mapping_html, main_ids)
         assert not re.search(r'<[^>]*\s_item_id="', main_html)
         texts = write_annotations(read_main_html(main_html, is_pruned=True))[::2] if main_html else []

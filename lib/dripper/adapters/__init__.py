@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from dripper.errors import SettingsError
-from dripper.html.metadata import Metadata
+from dripper.facts.metadata import Metadata
 from dripper.page.extraction import Extraction, checked_settings
 from dripper.settings import Settings
 

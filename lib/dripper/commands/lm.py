@@ -2,11 +2,11 @@
 
 import argparse
 
+from dripper.blocks.profiles.registry import preprocess
 from dripper.commands import Parsers, write
 from dripper.decode.charset import decode
 from dripper.errors import InputError
 from dripper.extras import needed
-from dripper.html import preprocess
 from dripper.labels import config as flags
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.registry import list_options

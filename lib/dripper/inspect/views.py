@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dripper.blocks.page import Page
 from dripper.decode.body import inflate_page
 from dripper.decode.charset import to_utf8
 from dripper.errors import PageError
-from dripper.html.blocks.page import Page
-from dripper.html.media.place import explain_images
-from dripper.html.tree.urls import Base
+from dripper.keep.place_media import explain_images
 from dripper.labels import ExplainingLabeler, Labels
 from dripper.page.extraction import Examination, Extractor
+from dripper.tree.urls import Base
 
 REASONS = 4
 """Maximum number of reasons to show for a block. The fifth reason rarely has a tenth of the weight

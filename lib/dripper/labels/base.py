@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from dripper.blocks.page import Page
 from dripper.errors import MachineError
-from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray, IntArray
 
 

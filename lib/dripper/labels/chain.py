@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, PageError, SettingsError
-from dripper.html.blocks.page import Page
 from dripper.labels.base import Closable, Labeler, Labels, SimplifiedLabeler, SimplifiedPage
 
 _INSTEAD = ":instead_of_"

@@ -8,8 +8,8 @@ from importlib.metadata import version
 
 import numpy as np
 
+from dripper.blocks.page import Page
 from dripper.extras import needed
-from dripper.html.blocks.page import Page
 from dripper.labels.base import Labeler, Labels, SimplifiedPage
 from dripper.labels.entry import LabelerEntry
 

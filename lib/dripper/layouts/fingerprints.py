@@ -9,8 +9,8 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
-from dripper.html.tree.tree import Tree, attribute
+from dripper.blocks.page import Page
+from dripper.tree.tree import Tree, attribute
 
 _DIGITS = re.compile(r"\d+")
 _NAME_CHARACTERS = 200

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
+from dripper.blocks.page import Page
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray
 from dripper.labels.words import words_of

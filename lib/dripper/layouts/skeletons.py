@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
+from dripper.blocks.page import Page
 from dripper.layouts.fingerprints import Hashes, Paths, digest, to_numbers
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import yaml
 
 from dripper.doors import Doors
-from dripper.html.metadata import Metadata
+from dripper.facts.metadata import Metadata
 from dripper.page.extraction import Extraction
 
 
@@ -29,7 +29,7 @@ def _write_json(extraction: Extraction, url: str | None, indent: int | None = 2)
 
 
 def _write_tei(extraction: Extraction, url: str | None) -> str:
-    from dripper.html.tei import TeiSource, to_tei
+    from dripper.write.tei import TeiSource, to_tei
 
     metadata = extraction.metadata or Metadata()
     source = TeiSource(

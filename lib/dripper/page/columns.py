@@ -59,7 +59,7 @@ METADATA = Struct(
         *((name, Kind.STRING) for name in ("published_precision", "modified_precision")),
     )
 )
-"""The fields of `dripper.html.metadata.Metadata`."""
+"""The fields of `dripper.facts.metadata.Metadata`."""
 
 IMAGE = Struct(
     (
@@ -68,7 +68,7 @@ IMAGE = Struct(
         ("role", Kind.STRING),
     )
 )
-"""The fields of `dripper.html.markdown.images.ShownImage`."""
+"""The fields of `dripper.keep.images.ShownImage`."""
 
 POST = Struct(
     (
@@ -77,7 +77,7 @@ POST = Struct(
         *((name, Kind.STRING) for name in ("id", "reply_to")),
     )
 )
-"""The fields of `dripper.html.markdown.posts.Post`."""
+"""The fields of `dripper.write.markdown.posts.Post`."""
 
 VERSIONS = Struct(tuple((name, Kind.STRING) for name in ("dripper", "profile", "labeler", "labeler_version")))
 BATCH = Column("batch", Kind.LONG, "The batch of WARC files that wrote the row; the partition", nullable=False)

@@ -4,12 +4,11 @@ no text."""
 import re
 from dataclasses import replace
 
-from dripper.html import preprocess_utf8
-from dripper.html.blocks.page import Page
-from dripper.html.profiles.registry import find_profile
-from dripper.html.tree.plain import fold
-from dripper.html.tree.tree import escape
+from dripper.blocks.page import Page
+from dripper.blocks.profiles.registry import find_profile, preprocess_utf8
 from dripper.page.notices import is_notice
+from dripper.tree.plain import fold
+from dripper.tree.tree import escape
 
 METHOD = "declared"
 """The value of the column `method` for a text that was read from JSON-LD."""

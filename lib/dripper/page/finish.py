@@ -10,39 +10,39 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dripper import html as html_core
+from dripper.blocks.page import Page
+from dripper.blocks.profiles.registry import find_profile
 from dripper.errors import ErrorCode, PageError, SettingsError
-from dripper.html.blocks.page import Page
-from dripper.html.content import Content, cut_content
-from dripper.html.markdown import load_html2text, write_markdown
-from dripper.html.markdown.images import ShownImage
-from dripper.html.markdown.inert import write_inert_line
-from dripper.html.markdown.output import Heads, Markdown
-from dripper.html.markdown.posts import Post
-from dripper.html.metadata import Metadata, contains_title, find_own_address
-from dripper.html.metadata.dates import find_precision
-from dripper.html.selectors import check_selector, find_kept_blocks
-from dripper.html.tree.head import write_schema_org
-from dripper.html.tree.parser import Reading
-from dripper.html.tree.urls import Base
-from dripper.html.units.complete import Completed, complete
-from dripper.html.units.posts import FoundPost
+from dripper.facts.language import SAMPLE_CHARACTERS, detect
+from dripper.facts.metadata import Metadata, contains_title, find_own_address
+from dripper.facts.metadata.dates import find_precision
+from dripper.facts.posts import FoundPost
+from dripper.keep.complete import Completed, complete
+from dripper.keep.content import Content, cut_content
+from dripper.keep.images import ShownImage
+from dripper.keep.posts import NO_POSTS, THREAD, KeptPosts, PagePosts, Post, find_page_posts
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import resolve_fallback
 from dripper.page.declared import METHOD, is_declared
-from dripper.page.language import SAMPLE_CHARACTERS, detect
 from dripper.page.notices import is_notice
-from dripper.page.posts import NO_POSTS, THREAD, KeptPosts, PagePosts, find_page_posts
 from dripper.page.split import Decoded, split_into_blocks
 from dripper.settings import ALL_OUTPUTS, OUTPUTS, Output, Settings
+from dripper.tree.head import write_schema_org
+from dripper.tree.parser import Reading
+from dripper.tree.selectors import check_selector, find_kept_blocks
+from dripper.tree.urls import Base
+from dripper.write.markdown import load_html2text, write_markdown
+from dripper.write.markdown.inert import write_inert_line
+from dripper.write.markdown.output import Heads, Markdown
+from dripper.write.text import to_text
 
 DEFAULT_SETTINGS = Settings()
 _OF_MAIN_HTML: tuple[Output, ...] = ("main_html", "markdown", "images")
 """The outputs that need main HTML."""
 KEPT, OF_THREAD = "html.keep", "post of a thread"
 """Two reasons for marking a block as main against its label. Other reasons come from
-`units.complete`, or are the fallback's name."""
+`keep.complete`, or are the fallback's name."""
 _REPR_CHARACTERS = 100
 
 
@@ -104,7 +104,7 @@ class Extraction:
         SettingsError if `outputs` leaves `main_html` out."""
         if "main_html" not in self.outputs:
             raise SettingsError("text is made of main_html, which the setting outputs leaves out: add it there")
-        return html_core.to_text(self.main_html, with_captions=False)
+        return to_text(self.main_html, with_captions=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields except `outputs`, as types that `json.dumps` can write. Parts that are
@@ -226,7 +226,7 @@ class Finisher:
     def _choose(self, page: Page, decoded: Decoded, labels: Labels | None, labeler: str, detail: str) -> Choice:
         """Choose the blocks for the extraction: the labeler's, or the fallback's if the labeler
         marked none. A page that was read from its declared text keeps all blocks."""
-        is_ours = html_core.find_profile(page.profile).keeps_units
+        is_ours = find_profile(page.profile).keeps_units
         if is_ours and is_declared(page):
             n_blocks = len(page.blocks)
             return Choice(np.ones(n_blocks, bool), METHOD, 0, math.nan, reasons=dict.fromkeys(range(n_blocks), METHOD))
@@ -347,7 +347,7 @@ def _complete(
 ) -> tuple[Completed, PagePosts]:
     """Return the main blocks, completed with the blocks that belong to them, and the page's posts.
     If the page's profile does not keep units, only the main blocks are returned."""
-    if not html_core.find_profile(page.profile).keeps_units:
+    if not find_profile(page.profile).keeps_units:
         return Completed(main.tolist(), {}), PagePosts(kind)
     posts = find_page_posts(page, kind) if finds_posts else PagePosts(kind)
     return complete(page, main.tolist(), {OF_THREAD: posts.complete}), posts

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 from unicodedata import combining, normalize
 
-from dripper.html.tree.elements import words
+from dripper.tree.elements import words
 
 LONGEST = 1_000
 """Maximum number of characters in a notice."""

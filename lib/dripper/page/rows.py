@@ -14,11 +14,11 @@ import numpy as np
 from dripper.addresses import ascii_host, host_name
 from dripper.errors import ErrorCode
 from dripper.extras import needed
-from dripper.html.metadata import first_day
-from dripper.html.tree.elements import words
+from dripper.facts.metadata import first_day
 from dripper.labels import Labels
 from dripper.page.finish import Extraction
 from dripper.settings import ALL_OUTPUTS, Output
+from dripper.tree.elements import words
 from dripper.warc import Record
 from dripper.warc.open.identity import find_crawl
 from dripper.warc.read.record import DAMAGES

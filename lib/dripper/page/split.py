@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dripper import html as html_core
+from dripper.blocks.page import Page
+from dripper.blocks.profiles.registry import preprocess_utf8
 from dripper.decode.charset import to_utf8
 from dripper.decode.double import mend_double_encoding
 from dripper.decode.saved import SavedPage, close_empty_elements, open_page
 from dripper.errors import ErrorCode, PageError
-from dripper.html.blocks.page import Page
-from dripper.html.selectors import drop_elements
-from dripper.html.tree.parser import DEFAULT_READING, Reading
 from dripper.labels import Labeler, Labels
 from dripper.page.declared import read_declared
+from dripper.tree.parser import DEFAULT_READING, Reading
+from dripper.tree.selectors import drop_elements
 
 
 def _mend(utf8: bytes, content_type: str | None) -> bytes:
@@ -63,7 +63,7 @@ def split_into_blocks(decoded: Decoded, profile: str, reading: Reading = DEFAULT
     """Split a page into at least one block. If the page shows little or no text but declares a
     text, the declared text is split. Raises PageError as `preprocess` does, and with EMPTY_PAGE if
     there is no visible text."""
-    page = html_core.preprocess_utf8(decoded.utf8, profile, reading)
+    page = preprocess_utf8(decoded.utf8, profile, reading)
     if page.hints.declared:
         page = read_declared(page)
     if not page.blocks:

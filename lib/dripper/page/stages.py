@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 import dripper
+from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, PageError
-from dripper.html.blocks.page import Page
-from dripper.html.tree.parser import Reading
 from dripper.labels import Labeler, Labels
 from dripper.labels.chain import name_substitute
 from dripper.labels.cost import estimate_tokens
@@ -25,6 +24,7 @@ from dripper.page.finish import DEFAULT_SETTINGS, Extraction, Finisher
 from dripper.page.rows import Row, charset_columns, label_columns
 from dripper.page.split import Decoded, label_page, split_into_blocks
 from dripper.settings import Settings
+from dripper.tree.parser import Reading
 
 _NO_LABELS = "the table labels has no row that fits the page's blocks"
 

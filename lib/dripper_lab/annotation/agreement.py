@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from dripper.html.blocks.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.words import words_of
 
 

@@ -21,8 +21,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from dripper.blocks.page import Page
 from dripper.errors import InputError
-from dripper.html.blocks.page import Page
 from dripper_lab import wrong_truths
 from dripper_lab.annotation.answers import from_ranges
 from dripper_lab.annotation.folders import new_folder

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from dripper.blocks.page import Page
 from dripper.errors import InputError, PageError
-from dripper.html.blocks.page import Page
 from dripper_lab.annotation.folders import FILE, guidelines, new_folder
 from dripper_lab.annotation.layout import choose_pages, layout_of
 from dripper_lab.annotation.rendering import Rendered, render

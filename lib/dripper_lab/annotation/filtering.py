@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from dripper.blocks.page import Page
 from dripper.errors import InputError, PageError
-from dripper.html.blocks.page import Page
 from dripper.labels import Labeler
 from dripper_lab.annotation.agreement import Agreement, agree
 from dripper_lab.annotation.answers import from_ranges

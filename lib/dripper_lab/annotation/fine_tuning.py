@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
+from dripper.blocks.page import Page
 from dripper.errors import PageError
-from dripper.html.blocks.page import Page
 from dripper.labels.align import match_shares
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.cost import estimate_tokens

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import dripper
+from dripper.blocks.page import Page
 from dripper.errors import InputError
-from dripper.html.blocks.page import Page
-from dripper.page.language import detect
+from dripper.facts.language import detect
 from dripper_lab.annotation.answers import Answer, answer_of, is_blank, to_ranges
 from dripper_lab.annotation.export import Export
 from dripper_lab.annotation.folders import new_folder

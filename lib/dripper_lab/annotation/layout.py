@@ -16,8 +16,8 @@ from itertools import zip_longest
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.tree.tree import Tree
 from dripper.labels.arrays import FloatArray
+from dripper.tree.tree import Tree
 
 BINS = 2048
 """The number of hash bins for the counts."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dripper.html.blocks.page import Page
-from dripper.html.tree.tree import Tree
+from dripper.blocks.page import Page
 from dripper.labels.cost import estimate_tokens
+from dripper.tree.tree import Tree
 
 BLOCK_CHARS = (150, 100, 70, 50)
 """The maximum block lengths, in characters. If a page exceeds its budget, the next length is tried.

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.html import preprocess
-from dripper.html.blocks.page import Page
 from dripper.inspect.sources import STANDARD_INPUT, find_pages
 from dripper.inspect.views import PageInput, to_stored_page
 from dripper.settings import ReadSettings

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from dripper.html.tree.parser import parse_document
-from dripper.html.tree.urls import Base
+from dripper.tree.parser import parse_document
+from dripper.tree.urls import Base
 from dripper_lab.datasets import LabelledPage, read_pages
 
 DATA_SET = "readability"

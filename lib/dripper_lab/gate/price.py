@@ -23,7 +23,7 @@ from typing import Any
 
 from dripper_lab.gate.bounds import Figures
 
-WRITTEN_IN_C = ("html.tree.loops", "html.tree.scan", "labels.cpu.arithmetic", "labels.cpu.features.characters")
+WRITTEN_IN_C = ("tree.loops", "tree.scan", "labels.cpu.arithmetic", "labels.cpu.features.characters")
 """Modules that run compiled if a compiler was available. Their calls are never counted."""
 SEARCHING = ("search", "findall", "finditer", "sub", "subn", "split")
 """Methods that may scan a text to its end, unlike `match`."""

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 COMPILED = (
-    "dripper.html.tree.loops",
-    "dripper.html.tree.scan",
+    "dripper.tree.loops",
+    "dripper.tree.scan",
     "dripper.labels.cpu.arithmetic",
     "dripper.labels.cpu.features.characters",
 )

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dripper.html.blocks.page import Page
-from dripper.html.tree.elements import INLINE, words
-from dripper.html.tree.tree import Tree
+from dripper.blocks.page import Page
 from dripper.labels.words import words_of
+from dripper.tree.elements import INLINE, words
+from dripper.tree.tree import Tree
 from dripper_lab.train.edits import is_marked, split_parts
 from dripper_lab.train.examples import Example, example_from
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dripper.html.blocks.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.words import words_of
 from dripper_lab.train.edits import find_marked_blocks, is_unspaced, leave_unchanged, place_after, split_parts
 from dripper_lab.train.examples import Example, example_from

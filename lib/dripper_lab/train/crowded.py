@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dripper.html.blocks.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.arrays import IntArray
 from dripper.labels.cpu.features.places import link_chars
 from dripper.labels.words import words_of

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
-from dripper.html.profiles.dripper import DRIPPER
-from dripper.html.tree.elements import HTML_VOID
-from dripper.html.tree.scan import scan
+from dripper.blocks.page import Page
+from dripper.blocks.profiles.dripper import DRIPPER
+from dripper.tree.elements import HTML_VOID
+from dripper.tree.scan import scan
 
 # These elements allow only specific children.
 _STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "html"})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.align import match_shares
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compute_features

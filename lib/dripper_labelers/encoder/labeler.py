@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
+from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, PageError
-from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.lm.windows import merge_windows

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from dripper.errors import MachineError, SettingsError
 from dripper.extras import needed
-from dripper.html.tree.tree import unescape
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.tokenizer import VOCABULARIES
 from dripper.labels.lm.windows import split_blocks
 from dripper.labels.words import words_of
+from dripper.tree.tree import unescape
 from dripper_labelers.encoder.reading import Reading
 
 WORD_STEPS, LINK_STEPS, PLACES = 8, 4, 10

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, PageError
 from dripper.extras import needed
-from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.torch_device import choose_device, limit_children_to_one_thread

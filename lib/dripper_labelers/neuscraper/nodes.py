@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dripper.html.blocks.page import Page
-from dripper.html.tree.blocks import Block
-from dripper.html.tree.tree import Tree, unescape
+from dripper.blocks.block import Block
+from dripper.blocks.page import Page
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import split_blocks
+from dripper.tree.tree import Tree, unescape
 
 CONTAINERS = frozenset({"table", "ol", "ul", "dl"})
 # The model reads only the first few tokens of a node, and tokenizing text to discard it is slow.

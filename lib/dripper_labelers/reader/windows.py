@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.tree.tree import unescape
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import split_blocks
 from dripper.labels.words import words_of
+from dripper.tree.tree import unescape
 from dripper_labelers.encoder.sequence import TAG, break_up
 from dripper_labelers.reader.weights import Tables, make_tokenizer
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
-from dripper.html.tree.elements import LINE_BREAKING
-from dripper.html.tree.tree import Tree
+from dripper.blocks.page import Page
 from dripper.labels.arrays import FloatArray, IntArray
+from dripper.tree.elements import LINE_BREAKING
+from dripper.tree.tree import Tree
 from dripper_labelers.web2text.leaves import NO_NODE, CollapsedDom, Leaves, collapse
 from dripper_labelers.web2text.text import COUNTS, LeafTexts, read_texts
 

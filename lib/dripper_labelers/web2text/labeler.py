@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.arrays import FloatArray, find_blas, one_thread
 from dripper.labels.base import Labels, expected_f1
 from dripper.labels.words import words_of

@@ -18,9 +18,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
-from dripper.html.tree.tree import Tree, attribute, unescape
+from dripper.blocks.page import Page
 from dripper.labels.arrays import IntArray
+from dripper.tree.tree import Tree, attribute, unescape
 
 SKIPPED = frozenset(
     ["checkbox", "head", "iframe", "noscript", "radio", "script", "select", "style", "textarea", "title", "video"]

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper.labels.cpu.features.characters as characters
-from dripper.html.tree.tree import Tree
 from dripper.labels.arrays import HashArray, IntArray
 from dripper.labels.cpu.features.characters import PageCharacters, hash_word
 from dripper.labels.cpu.features.places import sum_link_chars
+from dripper.tree.tree import Tree
 from dripper_labelers.web2text.leaves import Leaves
 
 _WORDS = """

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dripper.html.blocks.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.base import Labels
 from dripper_lab.evaluation.blocks import main, score_blocks, table
 from support.small_set import labelled, write_set

@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from dripper.blocks.page import Page
 from dripper.html import preprocess
-from dripper.html.blocks.page import Page
 from dripper.labels.words import words_of
 from dripper_lab.train.antique import Antiquary, antique
 from dripper_lab.train.commented import MARK

@@ -14,10 +14,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from dripper.html import Page
-from dripper.html.metadata.words import COMMENTS, compile_words
-from dripper.html.tree.elements import CONSENT, words
+from dripper.blocks.page import Page
+from dripper.facts.metadata.words import COMMENTS, compile_words
 from dripper.labels.arrays import BoolArray
+from dripper.tree.elements import CONSENT, words
 
 _FEWEST = 30
 """Minimum number of choices in a list. Main content has fewer numbers in a row."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dripper.html.blocks.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.arrays import FloatArray, IntArray, find_blas, one_thread
 from dripper.labels.base import Labels
 from dripper.labels.cpu import arithmetic

@@ -6,8 +6,8 @@ from itertools import chain, pairwise
 
 import numpy as np
 
+from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, PageError, UsageError
-from dripper.html.blocks.page import Page
 from dripper.labels.base import Labeler, Labels, SimplifiedPage
 from dripper.labels.lm.decoder import DecodedLabels, Decoder, probability_of
 from dripper.labels.lm.encoder import Job, PageEncoder

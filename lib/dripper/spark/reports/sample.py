@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from dripper.addresses import host_name
+from dripper.blocks.profiles.registry import preprocess
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
-from dripper.html import preprocess
-from dripper.html.tree.parser import Reading
 from dripper.labels import Labeler
 from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.cost import CpuSample, Sample, describe_cpu
@@ -32,6 +31,7 @@ from dripper.spark.ledger.plan import Plan
 from dripper.spark.tables.batches import REQUEST_BYTES, PlannedFile
 from dripper.spark.workers.parts import FilePart, reader_of
 from dripper.spark.workers.read import PageInput, Result, warm_labeler
+from dripper.tree.parser import Reading
 from dripper.warc import Record
 
 _FILES, _PAGES = 4, 200

@@ -18,9 +18,9 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from dripper.addresses import loggable, loggable_text
+from dripper.blocks.profiles.registry import preprocess
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits, Watchdog
-from dripper.html import preprocess
 from dripper.labels import Labeler
 from dripper.labels.chain import chain_of
 from dripper.labels.cost import estimate_tokens

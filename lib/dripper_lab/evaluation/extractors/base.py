@@ -17,8 +17,8 @@ from pathlib import Path
 
 import dripper
 from dripper.errors import MachineError, UsageError
-from dripper.html.markdown.convert import convert_with_html2text
 from dripper.settings import MarkdownSettings
+from dripper.write.markdown.convert import convert_with_html2text
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.extra import import_extra
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dripper.keep.cut import prune_page
 from dripper.labels.lm.checkpoint import fingerprint
 from dripper.labels.registry import find_entry, list_options
 from dripper.settings import LabelsSettings
@@ -94,7 +95,7 @@ def oracle() -> Extract:
     def extract(task: Task) -> str:
         page = preprocess(task.html)
         main = labels_from_text([block.text for block in page.blocks], task.page.truth_text)
-        return page.prune([page.item_ids[index] for index in np.flatnonzero(main)])
+        return prune_page(page, [page.item_ids[index] for index in np.flatnonzero(main)])
 
     return extract
 
@@ -106,6 +107,6 @@ def all_blocks() -> Extract:
 
     def extract(task: Task) -> str:
         page = preprocess(task.html)
-        return page.prune(page.item_ids)
+        return prune_page(page, page.item_ids)
 
     return extract

@@ -21,6 +21,7 @@ import yaml
 
 from dripper.errors import PageError
 from dripper.html import PROFILES, Page, to_text
+from dripper.keep.cut import prune_page
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.chain import is_sure
@@ -68,7 +69,7 @@ class Scored:
     def add(self, case: Case, main: Mask) -> None:
         """Score the labels of a page."""
         self.blocks.append(astuple(block_scores(main, case.main)))
-        text = to_text(case.page.prune((np.flatnonzero(main) + 1).tolist())) if main.any() else ""
+        text = to_text(prune_page(case.page, (np.flatnonzero(main) + 1).tolist())) if main.any() else ""
         values = score_page(case.truth, {self.name: text}, ("rouge5_words",))[self.name]
         self.rouge.append(values["rouge5_words_f1"] or 0.0)
         self.right += int((main == case.main).sum())

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dripper.html.tree.head import Hints
 from dripper.labels.cpu.features import characters
 from dripper.labels.cpu.features.characters import PageCharacters, hash_word
 from dripper.labels.cpu.features.text import compute_text_features
 from dripper.labels.words import words_of
+from dripper.tree.head import Hints
 from support.in_c import in_each_language, needs_c
 from support.labelled import pages
 

@@ -5,11 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dripper.html.tree.head import Hints
 from dripper.labels.cpu.features.text import NAMES as TEXT_NAMES
 from dripper.labels.cpu.features.text import compute_text_features
 from dripper.labels.cpu.features.vocabulary import CUES, FREQUENT_WORDS, HEAD_WORDS, NAMES
 from dripper.labels.words import words_of
+from dripper.tree.head import Hints
 from support.labelled import pages
 
 

@@ -11,9 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
-from dripper.html.tree.elements import words
-from dripper.html.tree.head import Hints
+from dripper.blocks.page import Page
 from dripper.labels.arrays import FloatArray, IntArray, stack_columns
 from dripper.labels.cpu.arithmetic import snap
 from dripper.labels.cpu.features.groups import NAMES as GROUP_NAMES
@@ -25,6 +23,8 @@ from dripper.labels.cpu.features.tree import NAMES as TREE_NAMES
 from dripper.labels.cpu.features.tree import compute_tree_features
 from dripper.labels.cpu.features.vocabulary import CUES
 from dripper.labels.cpu.network import BlockSequence
+from dripper.tree.elements import words
+from dripper.tree.head import Hints
 
 POSITION_NAMES = (
     "position", "chars_before", "from_start", "from_end", "share_of_longest", "share_of_page", "page_blocks", "page_chars",
@@ -38,7 +38,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     "list": words("itemlist collectionpage product.group searchresultspage offercatalog"),
     "website": words("website"),
 }
-"""Types that pages declare in `og:type` and JSON-LD (see `dripper.html.tree.head`)."""
+"""Types that pages declare in `og:type` and JSON-LD (see `dripper.tree.head`)."""
 KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
 NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
 """The feature columns, in order."""

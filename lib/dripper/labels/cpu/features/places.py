@@ -11,9 +11,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.page import Page
-from dripper.html.tree.tree import Tree, unescape
+from dripper.blocks.page import Page
 from dripper.labels.arrays import FloatArray, HashArray, IntArray
+from dripper.tree.tree import Tree, unescape
 
 Item = TypeVar("Item")
 

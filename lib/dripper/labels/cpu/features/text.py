@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper.labels.cpu.features.characters as characters
-from dripper.html.tree.head import Hints
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.characters import PageCharacters
 from dripper.labels.cpu.features.vocabulary import NAMES as WORD_NAMES
 from dripper.labels.cpu.features.vocabulary import compute_word_features
+from dripper.tree.head import Hints
 
 # A year, a time or date in digits, or an ideographic date. The pattern begins with a character
 # class, so that the search skips other text in C.

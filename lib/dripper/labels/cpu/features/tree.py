@@ -1,7 +1,7 @@
 """Computes features of the blocks' positions in the tree: ancestors, their class names as bits,
 links and other inline elements, and repeated structure.
 
-Elements are integers in document order (see `dripper.html.tree.tree`), so a subtree is a range, and
+Elements are integers in document order (see `dripper.tree.tree`), so a subtree is a range, and
 counts over subtrees are differences of running sums. There are no loops over pairs of blocks or
 over depths: the time is linear in elements and blocks.
 """

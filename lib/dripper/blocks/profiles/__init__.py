@@ -1,0 +1,1 @@
+"""Profiles: sets of rules that split a page into blocks."""

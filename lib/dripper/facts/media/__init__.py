@@ -1,0 +1,1 @@
+"""Reads images, videos and audio: addresses, captions, roles, known players."""

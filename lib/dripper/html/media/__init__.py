@@ -1,1 +1,0 @@
-"""Finds the images, videos and audio that belong to a page's main content."""

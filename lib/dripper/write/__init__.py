@@ -1,0 +1,1 @@
+"""Writes main content as Markdown, plain text or TEI."""
