@@ -41,7 +41,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"lib/dripper/(settings|errors|extras|guard|standalone)\.py", TIERS),
     # Of these, `make test` has all tests.
     (r"(lib/dripper|tests)/(decode|warc|layouts|local|inspect|commands|write)/.*", ()),
-    (r"lib/dripper/(addresses|places|__main__)\.py|tests/(jobs|notebooks|fuzz|data)/.*|tests/test_[^/]*", ()),
+    (r"lib/dripper/(addresses|parse_place|__main__)\.py|tests/(jobs|notebooks|fuzz|data)/.*|tests/test_[^/]*", ()),
     (r"(docs|findings|notebooks|conf)/.*|[^/]*\.(md|cff|yml)|LICENSE|\.github/.*|\.[^/]*", ()),
 )
 """Paths, whole, and the tiers that they need; the first that fits counts. A file in `tests/support`

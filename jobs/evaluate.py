@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from dripper.places import local_place
+from dripper.parse_place import local_place
 from dripper.spark import cli
 from dripper_lab.evaluation.command import add_arguments, run_settings
 from dripper_lab.evaluation.report.writer import write_report

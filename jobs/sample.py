@@ -14,7 +14,7 @@ written, but for pages whose archives could not be read.
 import argparse
 import sys
 
-from dripper.places import local_place
+from dripper.parse_place import local_place
 from dripper.spark import cli
 from dripper.spark.wording import say_count
 from dripper_lab.annotation.folders import require_new

@@ -16,7 +16,18 @@ ROOT = Path(__file__).parents[1]
 LIB = ROOT / "lib"
 MODULES = sorted(LIB.rglob("*.py"))
 LAYERS = {
-    "base": ("errors", "extras", "doors", "flags", "settings", "addresses", "places", "guard", "standalone", "release"),
+    "base": (
+        "errors",
+        "extras",
+        "doors",
+        "flags",
+        "settings",
+        "addresses",
+        "parse_place",
+        "guard",
+        "standalone",
+        "release",
+    ),
     "reading": ("decode", "warc", "tree", "facts", "blocks"),
     "labels": ("labels", "layouts"),
     "writing": ("keep", "write", "html"),

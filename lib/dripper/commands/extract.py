@@ -22,7 +22,7 @@ from dripper.local.sinks import STANDARD_OUTPUT, Destination
 from dripper.local.tables import Columns
 from dripper.page.extraction import extract_apart
 from dripper.page.rows import OF_OUTPUTS
-from dripper.places import archive_place, local_place
+from dripper.parse_place import archive_place, local_place
 from dripper.settings import Settings
 from dripper.warc.open.source import ARCHIVE_NAME, is_http
 

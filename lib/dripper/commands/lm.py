@@ -10,7 +10,7 @@ from dripper.extras import needed
 from dripper.labels import config as flags
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.registry import list_options
-from dripper.places import local_place
+from dripper.parse_place import local_place
 
 
 def add(commands: Parsers) -> None:

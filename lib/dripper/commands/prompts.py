@@ -4,7 +4,7 @@ import argparse
 
 from dripper.commands import Parsers, write
 from dripper.extras import needed
-from dripper.places import local_place
+from dripper.parse_place import local_place
 
 
 def add(commands: Parsers) -> None:

@@ -15,7 +15,7 @@ from dripper.errors import InputError, PageError
 from dripper.inspect.views import PageInput
 from dripper.local.inputs import expand_inputs
 from dripper.local.pages import InputCounts, read_pages
-from dripper.places import output_place
+from dripper.parse_place import output_place
 from dripper.settings import ReadSettings, S3Settings
 from dripper.warc import Record
 from dripper.warc.open.source import ARCHIVE_NAME

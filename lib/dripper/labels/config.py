@@ -16,7 +16,7 @@ import yaml
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import find_entry, own_names, sections
-from dripper.places import local_place
+from dripper.parse_place import local_place
 from dripper.settings import LabelsSettings, Settings, validate
 from dripper.settings import keys as section_keys
 

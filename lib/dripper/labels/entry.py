@@ -10,7 +10,7 @@ from typing import Any, Literal
 from dripper.errors import InputError, MachineError
 from dripper.extras import explain_install
 from dripper.labels.base import Labeler
-from dripper.places import local_place
+from dripper.parse_place import local_place
 from dripper.settings import Section
 
 CountTokens = Callable[[str], int]

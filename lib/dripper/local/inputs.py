@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from dripper.errors import InputError
-from dripper.places import archive_place
+from dripper.parse_place import archive_place
 from dripper.settings import ReadSettings
 from dripper.warc.open.expand import GLOB, expand, explain_absence, list_files_below, read_list
 from dripper.warc.open.identity import canonical_address

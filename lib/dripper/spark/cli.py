@@ -25,7 +25,7 @@ from dripper.labels.chain import chain_of
 from dripper.labels.config import add_settings
 from dripper.labels.config import positive as positive
 from dripper.labels.config import settings as settings
-from dripper.places import output_place
+from dripper.parse_place import output_place
 from dripper.settings import Settings
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pathlib import Path
 import platformdirs
 
 from dripper.errors import MachineError, SettingsError
-from dripper.places import local_place
+from dripper.parse_place import local_place
 
 _TASK = """\
 Below is a web page. Every block of it carries its number in the attribute _item_id. Decide for each block whether \

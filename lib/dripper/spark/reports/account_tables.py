@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from dripper.errors import InputError
-from dripper.places import output_place
+from dripper.parse_place import output_place
 from dripper.settings import CostSettings
 from dripper.spark.ledger.plan import FINISHED
 from dripper.spark.reports.account import SHORT, FileFacts, PageFacts, RunFacts, page

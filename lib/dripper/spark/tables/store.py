@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import InputError, StorageError
-from dripper.places import output_place
+from dripper.parse_place import output_place
 from dripper.release import describe_release
 from dripper.spark.tables.batches import Batch, replaced_rows, touched_batches
 from dripper.spark.tables.data_files import DATA_FILES, ORDER, WITHOUT_VECTORS

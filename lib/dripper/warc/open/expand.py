@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.extras import needed
-from dripper.places import archive_place
+from dripper.parse_place import archive_place
 from dripper.settings import ReadSettings
 from dripper.warc.open.base import unzip
 from dripper.warc.open.identity import canonical_address

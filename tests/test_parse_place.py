@@ -11,7 +11,7 @@ from dripper.labels.config import settings
 from dripper.labels.entry import local_folder
 from dripper.labels.lm.prompt import prompt_folder
 from dripper.local.inputs import InputKind, expand_inputs
-from dripper.places import Place, archive_place, local_place, output_place
+from dripper.parse_place import Place, archive_place, local_place, output_place
 from dripper.settings import ReadSettings
 from dripper.spark.cli import parser, run_guarded
 from dripper.warc import expand
