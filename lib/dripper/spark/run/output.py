@@ -66,12 +66,11 @@ def open_output(
             SettingsError: If two writers could overwrite each other's commits.
         DifferenceError: If the rows of `extractions` differ from the ledger's counts.
     """
-    tables = Tables(spark, output)
+    tables, losses = Tables(spark, output), count_losses(spark)
     require_log_store(spark, tables, settings.output.single_writer)
     is_new = _bring_up_tables(tables, settings, is_staged)
     writers = _STAGES_AT_ONCE if is_staged else IN_FLIGHT
     run_lease, start = Lease(SparkBooks(spark, tables), writers=writers), time.monotonic()
-    losses = count_losses(spark)
     run_lease.take(
         is_new=is_new[lease.TABLE],
         job=job,
