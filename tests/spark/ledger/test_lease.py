@@ -226,5 +226,29 @@ def test_nobody_has_to_be_shut_out_after_a_run_that_wrote_nothing(storage: Stora
     }
     held._books.append("extractions", [])
     held.end("ended", exit_code=3)
+    failing = Lease(books_of(storage))
+    failing._books.shut_out = raising  # type: ignore[method-assign]
+    with pytest.raises(OSError, match="no route"):
+        failing.take()
+    assert len(storage.table("extractions").commits) == 1
     Lease(books_of(storage)).take()
     assert len(storage.table("extractions").commits) > 1
+
+
+def raising(*_: object) -> None:
+    raise OSError("no route")
+
+
+def test_earlier_runs_are_shut_out_once(storage: Storage) -> None:
+    """A refused command writes nothing, so the next one need not shut out the same runs again."""
+    held = Lease(books_of(storage))
+    held.take()
+    held._books.append("extractions", [])
+    held.end("ended", exit_code=3)
+    commits = []
+    for _ in range(2):
+        refused = Lease(books_of(storage))
+        refused.take()
+        refused.end("interrupted", exit_code=3)
+        commits.append(len(storage.table("extractions").commits))
+    assert 1 < commits[0] == commits[1]

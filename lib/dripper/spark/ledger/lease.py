@@ -119,7 +119,9 @@ class Lease:
         try:
             self._take_over(runs)
         except BaseException as error:
-            self.end("ended", exit_code=3, complaints=[f"{type(error).__name__}: {error}"[:1000]])
+            # The next run must still shut out the earlier runs, as if this one could commit.
+            complaints = [f"{type(error).__name__}: {error}"[:1000]]
+            self.end("ended", exit_code=3, complaints=complaints, writers=self._writers)
             raise
 
     def _begin(self, runs: Sequence[Mapping[str, Any]], columns: dict[str, Any]) -> None:
@@ -224,9 +226,9 @@ class Lease:
         now = self._now()
         try:
             with self._lock:
-                self._row |= {"state": state, "heard_at": now, "ended_at": now} | columns
-                if not (self._books.fence and self._books.fence.is_used):
-                    self._row["writers"] = 0  # No commit can arrive late.
+                # If the fence was not used, no commit can arrive late.
+                writers = self._writers if self._books.fence and self._books.fence.is_used else 0
+                self._row |= {"state": state, "heard_at": now, "ended_at": now, "writers": writers} | columns
                 if self._is_lost:
                     logger.warning("how the run ended is not noted, as another one has taken its output over")
                 else:
@@ -368,17 +370,18 @@ def _read_start_ticks(process: int) -> str:
 def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
     """Return the number of lanes in which earlier runs may still commit.
 
-    A run that ended well has no commits in progress, and has shut out the runs before it.
+    A run that ended well, or that committed nothing, has no commits in progress, and has shut out
+    the runs before it.
 
     >>> ended = {"epoch": 1, "state": "ended", "exit_code": 0, "writers": 3}
     >>> lost = {"epoch": 2, "state": "lost", "exit_code": None, "writers": 2}
     >>> idle = {"epoch": 3, "state": "ended", "exit_code": 3, "writers": 0}
-    >>> lanes_to_shut([ended]), lanes_to_shut([ended, lost]), lanes_to_shut([ended, idle])
+    >>> lanes_to_shut([ended]), lanes_to_shut([ended, lost]), lanes_to_shut([ended, lost, idle])
     (0, 2, 0)
     """
     lanes = 0
     for run in sorted(runs, key=lambda run: -run["epoch"]):
-        if run["state"] == "ended" and run["exit_code"] in _ENDED_WELL:
+        if run["writers"] == 0 or (run["state"] == "ended" and run["exit_code"] in _ENDED_WELL):
             break
         lanes = max(lanes, _lanes_of(run))
     return max([lanes, *(_lanes_of(run) for run in runs if run["state"] == "running")])
