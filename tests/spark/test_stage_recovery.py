@@ -131,7 +131,7 @@ def test_a_fused_run_finishes_what_a_staged_one_began(spark: SparkSession, prepr
     assert [read(spark, preprocessed.output, table).count() for table in ("pages", "blocks", "labels")] == [0, 0, 0]
 
 
-@pytest.mark.draw("put back")
+@pytest.mark.draw("lost rows")
 def test_rows_that_were_deleted_before_they_are_labelled_put_the_batch_back(
     spark: SparkSession, preprocessed: Preprocessed
 ) -> None:
@@ -148,7 +148,7 @@ def test_rows_that_were_deleted_before_they_are_labelled_put_the_batch_back(
     assert (again.exit_code, again.totals.pages, again.ledger["preprocessed"]) == (0, 7, 1)
 
 
-@pytest.mark.draw("put back")
+@pytest.mark.draw("lost rows")
 def test_rows_of_another_version_put_the_batch_back(spark: SparkSession, preprocessed: Preprocessed) -> None:
     """Another version may split pages into other blocks than the labelled ones."""
     output, tables = str(preprocessed.output), Tables(spark, str(preprocessed.output))
@@ -160,7 +160,7 @@ def test_rows_of_another_version_put_the_batch_back(spark: SparkSession, preproc
     assert (again.complaints, len(rows_of(spark, preprocessed.output))) == ((), 7)
 
 
-@pytest.mark.draw("put back")
+@pytest.mark.draw("lost rows")
 def test_rows_that_were_deleted_before_they_are_extracted_put_the_batch_back(
     spark: SparkSession, preprocessed: Preprocessed
 ) -> None:
@@ -178,7 +178,7 @@ def test_rows_that_were_deleted_before_they_are_extracted_put_the_batch_back(
     assert (extract.exit_code, extract.ledger["planned"], read(spark, preprocessed.output).count()) == (3, 1, 0)
 
 
-@pytest.mark.draw("put back")
+@pytest.mark.draw("lost rows")
 @pytest.mark.parametrize(("table", "stage"), [("labels", "label"), ("blocks", "preprocess"), ("pages", "preprocess")])
 def test_data_files_that_were_deleted_beneath_a_table_put_the_batch_back(
     spark: SparkSession, preprocessed: Preprocessed, table: str, stage: str

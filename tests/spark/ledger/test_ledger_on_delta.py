@@ -74,7 +74,7 @@ WRITES: dict[str, tuple[Callable[[Ledger], object], str, str]] = {
 """The writer, its file, and the new state of this file."""
 
 
-@pytest.mark.draw("optimize")
+@pytest.mark.draw("beside a run")
 @pytest.mark.parametrize("how", WRITES)
 def test_an_optimize_beside_a_run_fails_no_write(
     spark: SparkSession,
@@ -130,7 +130,7 @@ CHANGES: dict[str, tuple[Callable[[Ledger], object], str, tuple[object, ...]]] =
 }
 
 
-@pytest.mark.draw("beside a person")
+@pytest.mark.draw("beside a run")
 @pytest.mark.parametrize("how", CHANGES)
 def test_what_a_person_writes_between_the_look_at_rows_and_their_change_is_kept(
     spark: SparkSession, tables: Tables, books: SparkBooks, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, how: str

@@ -212,7 +212,7 @@ def lost(pattern: str) -> Damage:
 
 
 @pytest.mark.spark
-@pytest.mark.draw("damage")
+@pytest.mark.draw("lost rows")
 @pytest.mark.parametrize(
     ("damage", "words", "repaired"),
     [

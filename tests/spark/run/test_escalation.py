@@ -43,6 +43,7 @@ def test_the_least_sure_share_is_the_same_however_the_pages_lie(spark: SparkSess
     assert chosen(made, escalate_below=0.0) == {"p4"}
 
 
+@pytest.mark.draw("chain")
 def test_the_least_sure_quarter_goes_on_and_every_page_is_one_row(
     spark: SparkSession, sample: Path, tmp_path: Path
 ) -> None:
@@ -77,7 +78,7 @@ def test_the_least_sure_quarter_goes_on_and_every_page_is_one_row(
     assert f"decided   {sure} by cpu, {len(unsure)} by all" in words
 
 
-@pytest.mark.slow
+@pytest.mark.draw("chain")
 def test_where_the_next_labeler_fails_the_first_one_decides(spark: SparkSession, tmp_path: Path) -> None:
     """Stage by stage, and the last one gets no labeler. Pages that the first is sure of never reach
     the next one."""
@@ -99,7 +100,7 @@ def test_where_the_next_labeler_fails_the_first_one_decides(spark: SparkSession,
     assert none.totals.methods == {"cpu": 4}
 
 
-@pytest.mark.slow
+@pytest.mark.draw("chain")
 def test_the_next_labeler_gets_the_labels_of_the_first_as_a_draft(spark: SparkSession, tmp_path: Path) -> None:
     archive = str(write_warc(tmp_path / "a.warc", pages(1, 3)))
     chain = ["labeler.name=cpu,all", "labeler.staged=true", "labeler.escalate_below=1"]
@@ -121,6 +122,7 @@ def test_the_next_labeler_gets_the_labels_of_the_first_as_a_draft(spark: SparkSe
     assert {row["first_labels"] for row in rows_of(spark, tmp_path / "alone", "blocks").values()} == {None}
 
 
+@pytest.mark.draw("chain")
 def test_a_chain_in_one_pass(spark: SparkSession, tmp_path: Path) -> None:
     archive = str(write_warc(tmp_path / "a.warc", pages(1, 3)))
     outcome = run(

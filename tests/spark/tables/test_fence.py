@@ -130,7 +130,7 @@ def test_a_late_commit_changes_nothing_and_its_driver_hears_of_it(spark: SparkSe
 
 
 @pytest.mark.spark
-@pytest.mark.draw("lane")
+@pytest.mark.draw("takeover")
 @pytest.mark.parametrize("lane", [0, 1])
 def test_a_commit_under_way_fails_when_another_takes_over(spark: SparkSession, tmp_path: Path, lane: int) -> None:
     """As with a killed client of Spark Connect with a running query. Nobody else writes its
@@ -191,9 +191,8 @@ def test_an_output_whose_runs_are_gone_takes_commits_as_before(spark: SparkSessi
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "where", ["ledger", *(pytest.param(each, marks=pytest.mark.slow) for each in ("plan", "rows"))]
-)
+@pytest.mark.draw("takeover")
+@pytest.mark.parametrize("where", ["ledger", "plan", "rows"])
 def test_a_run_that_stood_still_while_another_did_its_work_changes_nothing(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
