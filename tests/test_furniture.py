@@ -132,6 +132,7 @@ CODE = [
     if not {ROOT / "tests/data", ROOT / "tests/golden"} & {*path.parents}
 ]
 CODE += ROOT.glob("*.*")
+PLACES = {f"/{path.relative_to(ROOT)}": path for path in CODE}
 ELSEWHERE = {"tests/eval_common.py"}
 """Files of other projects."""
 
@@ -139,7 +140,7 @@ ELSEWHERE = {"tests/eval_common.py"}
 def files_named(name: str) -> list[Path]:
     """Return the files with this ending of their paths: a document may leave out its own
     folders."""
-    return [path for path in CODE if f"/{path.relative_to(ROOT)}".endswith(f"/{name}")]
+    return [path for place, path in PLACES.items() if place.endswith(f"/{name}")]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
