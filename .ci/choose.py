@@ -26,7 +26,10 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"conf/vllm-.*|conf/preflight\.sh", ("vllm",)),
     # The laboratory, and what it trains and scores.
     (r"(lib|tests)/dripper_lab/(train/(encoder|reader|lm|neuscraper)|annotation|gpu_check)/.*", ("lab", "vllm")),
-    (r"(lib|tests)/dripper_lab/.*|benchmarks/.*|tests/data/(labelled|webmainbench)/.*|tests/gate/.*", ("lab",)),
+    (
+        r"(lib|tests)/dripper_lab/.*|jobs/evaluate\.py|benchmarks/.*|tests/data/(labelled|webmainbench)/.*|tests/gate/.*",
+        ("lab",),
+    ),
     (r"(lib|tests)/dripper_labelers/.*|(lib/dripper|tests)/labels/lm/.*", ("lab", "vllm")),
     (r"(lib/dripper|tests)/(labels/cpu|page)/.*|lib/dripper/eval\.py", ("lab",)),
     (r"(lib/dripper|tests)/labels/[^/]*", ("lab", "vllm")),

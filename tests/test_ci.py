@@ -33,6 +33,7 @@ TIERS: tuple[str, ...] = CHOOSE["TIERS"]
         ("tests/support/warcs.py", TIERS),
         ("lib/dripper/a_room_that_nobody_knows/page.py", TIERS),
         ("jobs/run.py", ()),
+        ("jobs/evaluate.py", ("lab",)),
     ],
 )
 def test_a_file_needs_the_tiers_of_its_folder_and_an_unknown_one_all(file: str, tiers: tuple[str, ...]) -> None:
