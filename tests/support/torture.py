@@ -26,7 +26,8 @@ from support.warcs import pages, write_warc
 logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 600
+PATIENCE_SECONDS = 1800
+"""Seconds for one run: 70 for an undisturbed one on idle cores, over 600 for some on busy ones."""
 FATAL = ("driver", "JVM")
 """Whose death ends the run."""
 KINDS = (*FATAL, "executor", "daemon", "worker", "page process")
@@ -321,7 +322,7 @@ class _Second:
 
     def __init__(self, job: Job, output: Path, offset_seconds: float) -> None:
         self.process: subprocess.Popen[str]
-        self._told: tuple[int, str] = (0, "")
+        self._told = 1, f"it did not end in {PATIENCE_SECONDS} s"
 
         def go() -> None:
             time.sleep(offset_seconds)
