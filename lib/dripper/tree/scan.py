@@ -102,7 +102,7 @@ def scan(
     tree.parents, tree.opens, tree.closes, tree.lasts, cuts = arrays
     if cuts:
         tree.parts = cut_parts(parts, cuts)
-    tree.tags = [names[tree.parts[index]] for index in tree.opens]
+    tree.tags = list(map(names.__getitem__, map(tree.parts.__getitem__, tree.opens)))
     if rewritten:
         tags = tree.parts[1::2]
         tree.parts[1::2] = map(rewritten.get, tags, tags)
@@ -122,7 +122,7 @@ def make_tree(parts: list[str]) -> Tree:
     if arrays is None:
         raise UnbalancedMarkupError
     parents, opens, closes, lasts, _ = arrays
-    tags = [names[parts[index]] for index in opens]
+    tags = list(map(names.__getitem__, map(parts.__getitem__, opens)))
     return Tree(parts, names, HTML_VOID, tags, parents, lasts, opens, closes, values, len(names))
 
 

@@ -67,7 +67,6 @@ _TEXTS = re.compile(' (?:alt|title)="[^"]*"')
 _MOST_TAGS = 50_000
 """On pages with this many distinct start tags or more, only elements that are never shown are
 hidden."""
-_ROUNDS = 6
 
 
 class Sight:

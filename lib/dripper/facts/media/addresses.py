@@ -12,6 +12,8 @@ _LAZY = re.compile(r"data-(?:[a-z]+-)*(?:src|original|lazy|actualsrc|echo|image|
 """Attributes in which lazy loaders keep URLs. Such a URL needs no image extension."""
 _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)[wx]")
 _SHOWING = frozenset({"img", "amp-img", "source"})
+_Attributes = list[tuple[str, str]]
+_Candidate = tuple[float, bool, str]
 
 
 def find_addresses(tree: Tree, element: int) -> list[str]:
@@ -24,26 +26,29 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
     """
     if tree.tags[element] == "img" and (only := _find_only_address(tree.start_tag(element))) is not None:
         return [only] if only else []
-    tags, sets, plain = tree.tags, list[tuple[float, bool, str]](), list[str]()
+    tags, sets, plain = tree.tags, list[_Candidate](), list[str]()
     for inner in range(element, tree.lasts[element] + 1):
         if tags[inner] == "video":
-            return [poster for key, poster in _read_addresses(tree.start_tag(inner)) if key == "poster"]
-        if tags[inner] not in _SHOWING:
-            continue
-        lazy: list[str] = []
-        for key, value in _read_addresses(tree.start_tag(inner)):
-            if "srcset" in key:
-                # If two candidates have the same size, prefer the candidate from the `img`, because
-                # all programs can show its format.
-                candidates = [each for each in read_candidates(value) if each[1][:5] != "data:"]
-                sets += [(-size, tags[inner] == "source", address) for size, address in candidates]
-            elif key == "src":
-                plain.append(value)
-            elif key[:5] == "data-" and (_PICTURE.match(value) or (_LAZY.fullmatch(key) and _ADDRESS.match(value))):
-                lazy.append(value)
-        plain[:0] = lazy
+            return [poster for key, poster in _clean(raw_attributes(tree.start_tag(inner))) if key == "poster"]
+        if tags[inner] in _SHOWING:
+            _sort(raw_attributes(tree.start_tag(inner)), tags[inner] == "source", sets, plain)
     sets.sort(key=lambda candidate: candidate[:2])
     return list(dict.fromkeys([*(address for _, _, address in sets), *plain]))
+
+
+def _sort(raw: _Attributes, is_source: bool, sets: list[_Candidate], plain: list[str]) -> None:
+    """Add the URLs in an element's attributes to the candidates `sets`, or to `plain`."""
+    lazy: list[str] = []
+    for key, value in _clean(raw):
+        if "srcset" in key:
+            # If two candidates have the same size, prefer the candidate from the `img`, because all
+            # programs can show its format.
+            sets += [(-size, is_source, url) for size, url in read_candidates(value) if url[:5] != "data:"]
+        elif key == "src":
+            plain.append(value)
+        elif key[:5] == "data-" and (_PICTURE.match(value) or (_LAZY.fullmatch(key) and _ADDRESS.match(value))):
+            lazy.append(value)
+    plain[:0] = lazy
 
 
 def _find_only_address(tag: str) -> str | None:
@@ -63,20 +68,20 @@ def use_best_address(tag: str) -> str:
     """
     if " srcset=" not in tag and " data-" not in tag:
         return tag
-    name = tag[1 : tag.find(" ")]
-    best = find_addresses(Tree([tag], {tag: name}, {name}, [name], [-1], [0], [0], [0]), 0)
-    return set_source(tag, best[0]) if best else tag
+    sets, plain, raw = list[_Candidate](), list[str](), raw_attributes(tag)
+    _sort(raw, False, sets, plain)
+    best = min(sets, key=lambda candidate: candidate[:2])[2] if sets else next(iter(plain), None)
+    return tag if best is None else set_source(tag, raw, best)
 
 
-def set_source(tag: str, address: str) -> str:
-    """Return a start tag with a URL as its `src`."""
+def set_source(tag: str, raw: _Attributes, address: str) -> str:
+    """Return a start tag, which has the attributes `raw`, with a URL as its `src`."""
     new = f'src="{escape_attribute(address)}"'
-    if attribute(tag, "src") is None:
-        start = tag.find(" ") if " " in tag else len(tag) - 1
+    start = tag.find(" ") if " " in tag else len(tag) - 1
+    if all(key != "src" for key, _ in raw):
         return f"{tag[:start]} {new}{tag[start:]}"
-    quoted = ((key, raw.replace('"', "&quot;")) for key, raw in raw_attributes(tag))
-    attributes = [f'{key}="{value}"' for key, value in quoted if key != "src"]
-    return " ".join([tag[: tag.find(" ")], new, *attributes]) + ">"
+    attributes = ['{}="{}"'.format(key, value.replace('"', "&quot;")) for key, value in raw if key != "src"]
+    return " ".join([tag[:start], new, *attributes]) + ">"
 
 
 def show_pictures(tree: Tree) -> None:
@@ -92,7 +97,8 @@ def show_pictures(tree: Tree) -> None:
             inside = range(picture + 1, end + 1)
             image = next((element for element in inside if tree.tags[element] == "img"), -1)
             if image > 0 and (best := find_addresses(tree, picture)):
-                _write(tree, image, set_source(tree.start_tag(image), best[0]), "img")
+                tag = tree.start_tag(image)
+                _write(tree, image, set_source(tag, raw_attributes(tag), best[0]), "img")
     if "amp-img" in names:
         for element in tree.find("amp-img"):
             if tree.start_tag(element).startswith("<amp-img"):
@@ -106,9 +112,8 @@ def _write(tree: Tree, element: int, tag: str, name: str) -> None:
     tree.parts[tree.opens[element]], tree.tags[element], tree.names[tag] = tag, name, name
 
 
-def _read_addresses(tag: str) -> list[tuple[str, str]]:
-    values = [(key, value) for key, raw in raw_attributes(tag) if (value := raw.strip()) and value[:5] != "data:"]
-    return [(key, unescape(value)) for key, value in values]
+def _clean(raw: _Attributes) -> _Attributes:
+    return [(key, unescape(value)) for key, each in raw if (value := each.strip()) and value[:5] != "data:"]
 
 
 def read_candidates(value: str) -> Iterator[tuple[float, str]]:

@@ -100,9 +100,11 @@ def _mark_dialogs(page: Page, found: BoolArray) -> None:
     ids = tree.values("id")
     tags = {tag for tag, name in ids.items() if name in CONSENT}
     if "ookie" not in page.title:  # A page about cookies may have a list of cookies as content.
-        named = [*ids.items(), *tree.values("class").items()]
-        said = [each for each in named if "ookie" in (n := each[1]) or "onsent" in n or "gdpr" in n or "cky-" in n]
-        tags.update(tag for tag, name in said if tree.names[tag] not in _WHOLE and _DIALOG.search(name))
+        for values in (ids, tree.values("class")):
+            joined = " ".join(values.values())
+            signs = [sign for sign in ("ookie", "onsent", "gdpr", "cky-") if sign in joined]
+            said = {tag for sign in signs for tag, name in values.items() if sign in name}
+            tags.update(tag for tag in said if tree.names[tag] not in _WHOLE and _DIALOG.search(values[tag]))
     dialogs = tree.tagged(tags)
     firsts = [block.first for block in page.blocks] if dialogs else []
     for dialog in dialogs:
