@@ -17,8 +17,8 @@ _CLOSED_PIPE = 141
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command and return the exit code: 2 for a usage error, 141 if the output is
-    closed."""
+    """Run the command and return the exit code: 2 for a usage error, 141 if the reader closes the
+    output."""
     argv = sys.argv[1:] if argv is None else argv
     # Import only the module of the given command.
     arguments = _parser(argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS).parse_args(argv)

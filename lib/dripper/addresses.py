@@ -1,5 +1,5 @@
-"""Normalises host names as browsers do, and makes addresses and text safe for logs and terminals:
-no credentials, no control characters.
+"""Normalises host names as browsers do, and makes addresses and text safe for logs and terminals by
+removing credentials and escaping control characters.
 """
 
 import re
@@ -20,7 +20,7 @@ _IN_NO_HOST = re.compile(r"[\x00-\x20\x7f#/:<>?@\[\\\]^|%]")
 
 
 def host_name(url: str) -> str | None:
-    """Return the host of `url` in the spelling of `ascii_host`, or None if `url` has no host.
+    """Return the host of `url`, normalised by `ascii_host`, or None if `url` has no host.
 
     >>> host_name("https://Example.org:8080/a"), host_name("http://STRAßE.de/")
     ('example.org', 'xn--strae-oqa.de')
@@ -35,11 +35,11 @@ def host_name(url: str) -> str | None:
 def ascii_host(host: str) -> str:
     """Return a host in the lower-case ASCII form that browsers send.
 
-    The mapping is nontransitional UTS 46, so ß, ς and joiners are kept. Full-width, decomposed and
-    percent-encoded letters and ideographic full stops become the characters that they represent. A
-    host that no browser accepts is only lower-cased. A trailing root dot is kept. Names are not
-    checked against registry rules, because archives contain pages from hosts that break these
-    rules.
+    The mapping is nontransitional UTS 46, so ß, ς and joiners are kept. Percent escapes are
+    decoded, full-width and decomposed letters become ordinary letters, and an ideographic full stop
+    becomes a dot. A host that no browser accepts is only lower-cased. A trailing root dot is kept.
+    Names are not checked against registry rules, because archives contain pages from hosts that
+    break these rules.
 
     >>> ascii_host("m%C3%BCller\u3002de"), ascii_host("ｅｘａｍｐｌｅ.org")
     ('xn--mller-kva.de', 'example.org')
@@ -117,8 +117,8 @@ _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def shown_as_text(text: str) -> str:
-    r"""Escape control characters in a page's text, to print the text on a terminal. Tabs, line
-    feeds and direction marks are kept.
+    r"""Escape control characters in a page's text, so that a terminal does not obey them. Tabs,
+    line feeds and direction marks are kept.
 
     >>> print(shown_as_text(f"# Rain{chr(27)}]52;c;YQ=={chr(7)}"))
     # Rain\x1b]52;c;YQ==\x07

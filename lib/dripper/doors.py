@@ -18,16 +18,17 @@ T = TypeVar("T")
 
 
 class Doors(Mapping[str, T]):
-    """A registry: a read-only mapping from names to parts."""
+    """A registry: a read-only mapping from names to parts (labelers, profiles or formats)."""
 
     def __init__(self, kind: str, group: str, own: Mapping[str, str], companion: str = "") -> None:
         """Make a registry.
 
         Args:
-            kind: The noun for a part in error messages.
+            kind: The noun that error messages use for a part, such as "labeler".
             group: The entry point group in which other packages declare parts.
-            own: Maps names to `module:attribute`, for this distribution's parts. They are not entry
-                points, because the zip that Spark sends to its workers has none.
+            own: The parts in this distribution: name → `module:attribute`. They are not declared as
+                entry points, because the zip that Spark sends to its workers contains no entry
+                points.
             companion: The `module:attribute` of a second mapping like `own`, in a package that may
                 be missing.
         """
@@ -46,7 +47,7 @@ class Doors(Mapping[str, T]):
         for point in entry_points(group=self.group, name=name):
             try:
                 loaded: T = point.load()
-            except Exception as error:  # Another package's code: the message must name it, whatever it raises.
+            except Exception as error:  # another package's code may raise anything; the message names the package
                 raise MachineError(
                     f"the {self.kind} {name!r} of {point.value} cannot be loaded: {type(error).__name__}: {error}"
                 ) from error
@@ -54,7 +55,7 @@ class Doors(Mapping[str, T]):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield all names, first those in this distribution."""
+        """Yield all names, beginning with the parts in this distribution."""
         own = self.own()
         yield from own
         yield from sorted({point.name for point in entry_points(group=self.group)} - set(own))

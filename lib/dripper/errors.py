@@ -18,14 +18,14 @@ class ErrorCode(StrEnum):
     PAGE_TOO_LARGE = "page_too_large"
     """The decompressed body is larger than the setting `reading.page_bytes`."""
     UNREADABLE = "unreadable"
-    """A file named in a list does not exist, or a table row has no readable value. Only `dripper
+    """A file named in a list does not exist, or a table row cannot be parsed. Only `dripper
     extract` writes this code. Jobs report missing archives as rows of `warc_files`."""
     BODY_UNREADABLE = "body_unreadable"
     """The body cannot be decompressed or un-chunked at all (a broken gzip stream, an unknown
     content coding)."""
     NOT_HTML = "not_html"
     """The page came without an HTTP header, and is not HTML but a PDF, an image, JSON, a feed or
-    noise. (In archives, records that are not HTML are skipped.)"""
+    other data. (In archives, records that are not HTML are skipped.)"""
     PARSE_FAILED = "parse_failed"
     """The parser gave up on the page."""
     TIME_LIMIT = "time_limit"
@@ -52,7 +52,7 @@ class FileErrorKind(StrEnum):
     """
 
     GONE = "gone"
-    """There is no such file, object, bucket or page."""
+    """There is no such file, object, bucket or URL."""
     NO_FILE = "no_file"
     """The path is not a file but a folder, a FIFO, a socket, a device, or a loop of symbolic
     links."""
@@ -118,8 +118,8 @@ class DifferenceError(Exception):
 
 
 class NoPageError(Exception):
-    """The tables do not contain a page that should be deleted. Everything else was done. Ends a
-    command with exit code 5: somebody has to check the spelling of its URL."""
+    """A page to be deleted is not in the tables. All other work was done. Ends a command with exit
+    code 5: somebody has to check the spelling of the page's URL."""
 
 
 class StorageError(Exception):

@@ -1,7 +1,7 @@
 """Scores a text against the ground truth by their common n-grams, from 0 to 1 (higher is better). A
 failed page is scored as empty text.
 
-The docstrings name the variant behind each published score. This project makes its own decisions
+The docstrings state which variant each published score used. This project makes its own decisions
 with `rouge_n(..., tokens="words")`.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["Score", "rouge_n"]
 
 WORD = re.compile(r"\w+")
 WHITE_SPACE = re.compile(r"(\r\n|\s)")
-# Han and kana are written without spaces, so a run of word characters is a whole clause.
+# Han and kana are written without spaces, so a run of word characters may be a whole clause.
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
@@ -30,7 +30,7 @@ def tokenizer(tokens: str) -> Callable[[str], list[str]]:
     "jieba": `jieba.lcut` on the raw string, including white space tokens, as in the Dripper paper's
     code (4.2.2). "split": splits at white space, as in Pulpie's evaluation. "words": lower-case
     runs of word characters; jieba splits Chinese and Japanese runs further. Only "words" ignores
-    white space and punctuation, which extractors render differently although the content is the
+    punctuation as well as white space, because extractors differ in both even if the content is the
     same. Raises UsageError for any other name.
     """
     tokenizers: dict[str, Callable[[str], list[str]]] = {
@@ -47,8 +47,8 @@ def jieba_tokens(text: str) -> list[str]:
     """Split with jieba's default dictionary, like `jieba.lcut(text)`. The joined tokens equal
     `text`.
 
-    jieba never looks across white space, so each word is split only once and cached. For several
-    outputs of one page, this is 20 times as fast.
+    jieba never looks across white space, so each word is split only once and cached. This is 20
+    times as fast if several outputs of one page are scored.
     """
     return [token for piece in WHITE_SPACE.split(text) if piece for token in _jieba_piece(piece)]
 
@@ -112,10 +112,10 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
     """Return ROUGE-N: the overlap of the multisets of n-grams (Lin 2004; Dripper paper 4.2.2 with
     n=5).
 
-    Edge cases follow the code behind each tokenizer's published scores. "jieba": two blank texts
-    score 1; a text with fewer than n tokens has no n-gram, so it scores 0 even against itself.
-    "split": as "jieba", but two empty texts score 0. "words": two empty texts score 1, and a text
-    with fewer than n words is one n-gram of its own length.
+    Edge cases are treated as in the code that computed each tokenizer's published scores. "jieba":
+    two blank texts score 1; a text with fewer than n tokens has no n-gram, so it scores 0 even
+    against itself. "split": as "jieba", but two empty texts score 0. "words": two empty texts score
+    1, and a text with fewer than n words is one n-gram of its own length.
 
     Args:
         tokens: "jieba", "split" or "words" (see :func:`tokenizer`). Any other value raises
@@ -130,7 +130,8 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
 @dataclass(frozen=True, slots=True)
 class Ngrams:
     """The n-grams of a text. Counting them once is enough to score many predictions against the
-    same ground truth. :func:`rouge_n` explains `empty_is_perfect`."""
+    same ground truth. `empty_is_perfect` is set if the text is empty and scores 1 against another
+    empty text (see :func:`rouge_n`)."""
 
     counts: Counter[tuple[str, ...]]
     total: int

@@ -1,4 +1,5 @@
-"""Imports packages from extras on first use, and explains how to install a missing package."""
+"""Imports packages from this distribution's extras (optional dependencies) on first use, and
+explains how to install a missing package."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,12 +1,12 @@
-"""Runs work in a child process with limits, so that a page that hangs, exhausts memory or crashes
-causes one error instead of a failed task.
+"""Runs work in a child process with limits. A page that hangs, exhausts memory or crashes causes
+one error instead of a failed task.
 
 The child is forked once and reused, and the kernel enforces its limits. Signals would not be
 enough, because they cannot interrupt lxml: a one-second SIGALRM fired after 30 s inside an XPath.
 Spark's own idle limit kills the worker, but the next worker hangs on the same page.
 
-CPU time is the main limit. Wall clocks misfire on busy machines, so the wall limit is generous, and
-a page that exceeds it gets a second try.
+CPU time is the main limit. Limits on wall time misfire on busy machines, so the wall limit is
+generous, and a page that exceeds it gets a second try.
 """
 
 import contextlib
@@ -97,8 +97,8 @@ class Guard(Generic[Item, Result]):
         """Return `work(item)`.
 
         Raises PageError with TIME_LIMIT, MEMORY_LIMIT, CRASHED (two children died while processing
-        the item) or INTERNAL (an unexpected exception in `work`). A PageError or UsageError in
-        `work` is passed on.
+        the item) or INTERNAL (an unexpected exception in `work`). A PageError or UsageError that
+        `work` raises is passed on.
         """
         self.start(item)
         while (result := self.result()) is Again.AGAIN:
@@ -233,7 +233,7 @@ class Watchdog:
             faulthandler.cancel_dump_traceback_later()
 
     def rest(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items. The time to make an item does not count, because other code makes it."""
+        """Yield items that other code makes. The time spent waiting for an item does not count."""
         making = iter(items)
         while True:
             before, self._since = self._since, None
@@ -307,8 +307,8 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
     if start and sys.platform == "linux":
         _limit(resource.RLIMIT_AS, start + limits.memory_bytes)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # The parent's 100,000 objects are permanent, so full collections can skip them. This saves 4 %
-    # of a page's time.
+    # The parent's 100,000 objects are permanent, so full garbage collections can skip them. This
+    # saves 4 % of a page's time.
     gc.freeze()
     while True:
         try:
@@ -335,7 +335,7 @@ def _limit(kind: int, soft: int) -> None:
     hard = _read_hard_limit(kind)
     if hard is None:
         resource.setrlimit(kind, (soft, resource.RLIM_INFINITY))
-    else:  # stay below a hard CPU limit, because the kernel kills there without a reason
+    else:  # stay below a hard CPU limit, at which the kernel kills the process without giving a reason
         resource.setrlimit(kind, (min(soft, max(1, hard - (kind == resource.RLIMIT_CPU))), hard))
 
 
@@ -346,14 +346,14 @@ def _read_hard_limit(kind: int) -> int | None:
 
 def _is_short_of_cpu(seconds: int) -> bool:
     """Return whether the hard limit leaves this process less CPU time than a page may use. A new
-    process starts at 0."""
+    process would have the full CPU time."""
     hard = _read_hard_limit(resource.RLIMIT_CPU)
     return hard is not None and hard > seconds + 1 and time.process_time() + seconds + 1 > hard
 
 
 @lru_cache
 def _say_if_too_low(limits: GuardLimits) -> None:
-    """Warn once per process if a page gets less than the settings allow."""
+    """Warn once per process if a hard limit gives pages less than the settings allow."""
     cpu, space = _read_hard_limit(resource.RLIMIT_CPU), _read_hard_limit(resource.RLIMIT_AS)
     if cpu is not None and cpu <= limits.cpu_seconds:
         logger.warning(
@@ -373,8 +373,8 @@ def _say_if_too_low(limits: GuardLimits) -> None:
 
 
 def run_item(work: Callable[[Item], Result], item: Item) -> Result | PageError | UsageError:
-    """Return `work(item)`, or the error that it raised, as a value. An unexpected exception becomes
-    a PageError with INTERNAL."""
+    """Return `work(item)`. If it raises an error, return the error instead. An unexpected exception
+    becomes a PageError with INTERNAL."""
     try:
         return work(item)
     except (PageError, UsageError) as error:

@@ -1,5 +1,5 @@
-"""The steps of one page as pure functions, for your own programs: parse, split into blocks,
-simplify, prune, convert to Markdown."""
+"""The steps that process one page, as pure functions for your own programs: parse, split into
+blocks, simplify, prune, convert to Markdown."""
 
 from dripper.blocks.block import Block
 from dripper.blocks.page import Page

@@ -2,7 +2,8 @@
 catalog schemas.
 
 An ambiguous location raises InputError with both unambiguous spellings. Text that looks like an
-address never becomes a local folder, because the data would be lost with the machine.
+address never becomes a local folder, because data written there would be lost when the machine is
+shut down.
 """
 
 import os
@@ -93,7 +94,7 @@ def local_place(name: str, typed: str, *, writes: bool = False) -> Path:
         writes: Whether the file or folder will be created if it does not exist.
 
     Raises:
-        InputError: The location is on another storage.
+        InputError: The location is not on this machine.
 
     >>> local_place("--conf", "file:///etc/a.yml"), local_place("--conf", "dbfs:/conf/a.yml")
     (PosixPath('/etc/a.yml'), PosixPath('/dbfs/conf/a.yml'))
@@ -191,7 +192,8 @@ def _parse_file_address(name: str, text: str, scheme: str, slashes: int, rest: s
 
 
 def _resolve_on_machine(name: str, text: str, path: str) -> Place:
-    """Return a path. On Databricks, a path in Databricks' own storage becomes a `dbfs:` address."""
+    """Return the `Place` of a path on this machine. On Databricks, a path in Databricks' own
+    storage becomes a `dbfs:` address."""
     on_databricks = any(os.environ.get(key) for key in ("DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE"))
     if path.startswith("dbfs:/"):
         if on_databricks:

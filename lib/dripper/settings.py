@@ -21,7 +21,8 @@ class Section(BaseModel):
 
 
 class S3Settings(Section):
-    """Access to `s3://` (and http) paths. Credentials come from boto3's usual sources."""
+    """Access to `s3://` paths. Credentials come from boto3's usual sources. `max_attempts` also
+    applies to other remote paths, and `timeout_seconds` to http paths."""
 
     endpoint_url: str | None = None
     """The URL of an S3 service other than Amazon's, for instance `http://127.0.0.1:9000`."""
@@ -32,11 +33,11 @@ class S3Settings(Section):
     requester_pays: bool = False
     """Whether you agree to pay for requests and bytes, as requester-pays buckets demand."""
     max_attempts: int = Field(default=10, ge=1)
-    """Maximum attempts per request. Also the maximum number of attempts in a row to resume a
-    dropped connection, if none of them receives a byte. botocore's default of 5 was too few for
-    Common Crawl's SlowDown answers."""
+    """Maximum attempts per request. If a connection drops, reading is resumed, and fails after this
+    many attempts in a row that receive no byte. botocore's default of 5 was too few for Common
+    Crawl's SlowDown answers."""
     timeout_seconds: float = Field(default=60.0, gt=0)
-    """Timeout in seconds for one connect or read."""
+    """Timeout in seconds for each connection attempt and each read."""
 
 
 class ReadSettings(Section):
@@ -54,8 +55,8 @@ class ReadSettings(Section):
     Crawl's warc.paths.gz."""
     crawl: str = ""
     """The crawl's name for the column `crawl`. If empty, the name is taken from archive addresses
-    that follow Common Crawl's layout. The name is not read from the archives, because only the
-    warcinfo record at the start of a file has it, and files are read in parts."""
+    that follow Common Crawl's layout. The name is not read from the archives: only the warcinfo
+    record at the start of a file has it, and files are read in parts."""
     s3: S3Settings = S3Settings()
 
     def keeps(self, status: int | None) -> bool:
@@ -69,15 +70,14 @@ class LimitSettings(Section):
 
     page_cpu_seconds: int = Field(default=20, ge=1)
     """Maximum CPU seconds. Unlike wall time, they do not depend on how busy the machine is. The
-    slowest real page took under 2 s. A page that sleeps is stopped after 15 times as many seconds
-    of wall time."""
+    slowest real page took under 2 s. A page may take 15 times as many seconds of wall time."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
     """Maximum bytes of address space that a page process may add to its size at the start."""
 
     @property
     def page_wall_seconds(self) -> int:
-        """The limit on a page's wall time, for pages that sleep. On busy machines, a limit closer
-        to the CPU limit stopped good pages."""
+        """The limit on a page's wall time, which ends a page process that hangs without using the
+        CPU. On busy machines, a limit closer to the CPU limit stopped good pages."""
         return 15 * self.page_cpu_seconds
 
     @property
@@ -185,7 +185,8 @@ class StageSettings(Section):
 
     engines: int | None = Field(default=None, ge=1)
     """Number of engines that label in parallel. None: one for each GPU in the session, or one if it
-    has no GPU. Each engine has its own copy of the model (2.7 GB for the smallest in vLLM)."""
+    has no GPU. Each engine has its own copy of the model (2.7 GB for the smallest model in
+    vLLM)."""
     gpus: int = Field(default=0, ge=0, le=1)
     """1: jobs/run.py requests executors with a GPU through a resource profile, so that only this
     stage runs on GPU machines. 0: the stage runs on any executor. An engine uses one GPU, which is
@@ -232,9 +233,9 @@ class CostSettings(Section):
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
     }
-    """Devices by name. The defaults are prices and measurements of Dripper by the Pulpie authors
-    (500 Common Crawl pages, token by token). After your first run, enter the speed that you
-    measured."""
+    """Devices by name. The defaults are prices and speeds published by the Pulpie authors, who
+    measured Dripper on 500 Common Crawl pages with token-by-token generation. After your first run,
+    enter the speed that you measured."""
 
 
 class SparkSettings(Section):
@@ -284,11 +285,11 @@ class Settings(Section):
     mineru-1.1: exactly the output of these MinerU-HTML versions, including their losses. paper: as
     in the Dripper paper."""
     outputs: tuple[Output, ...] = OUTPUTS
-    """The parts of an extraction to make. The others cost nothing and are null. `text` needs
-    main_html. Without `posts`, a page is searched for posts only if the labeler classifies it as a
-    forum, because a forum's main content depends on its posts. `schema_org`, the page's JSON-LD, is
-    made only if named here. The column `versions` lists these parts after the profile if they are
-    not the default."""
+    """The parts of an extraction to make. The others cost nothing and are null. `text` selects
+    main_html, because the text is made from it. Without `posts`, only pages that the labeler
+    classifies as forums are searched for posts, because their main content depends on the posts.
+    `schema_org`, the page's JSON-LD, is made only if named here. The column `versions` lists these
+    parts after the profile if they are not the default."""
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()
@@ -340,7 +341,7 @@ def validate(
 
     Args:
         prefix: The prefix of the section's full keys, with the dot.
-        list_keys: Returns all valid keys, if they are more than the section's own.
+        list_keys: Returns all valid keys, if there are more than the section's own.
 
     Raises:
         SettingsError: A value is invalid. The message has one sentence for each invalid value.

@@ -1,5 +1,5 @@
-"""Builds the style sheet and the content security policy of single-file HTML documents. These need
-no network."""
+"""Builds the style sheet and the content security policy of HTML documents that consist of a single
+file and need no network."""
 
 import base64
 import hashlib

@@ -2,7 +2,7 @@
 
 Pipeline steps are in `dripper.adapters.datatrove`, `dripper.adapters.nemo_curator` and
 `dripper.adapters.ray_data`. The modules `langchain`, `llama_index` and `haystack` load documents,
-and `scrapy` has an item pipeline. Each module needs the package in its name. The extras
+and `scrapy` has an item pipeline. Each module needs the package that it is named after. The extras
 `datatrove`, `nemo`, `ray`, `langchain`, `llama-index`, `haystack` and `scrapy` install these
 packages.
 """

@@ -1,8 +1,10 @@
 """Converts pages to Haystack documents, as a replacement for its `HTMLToDocument`.
 
-from dripper.adapters.haystack import DripperConverter
+    from dripper.adapters.haystack import DripperConverter
 
-documents = DripperConverter().run(sources=["page.html"])["documents"]
+    documents = DripperConverter().run(sources=["page.html"])["documents"]
+
+The sources are files or Haystack byte streams.
 """
 
 import logging

@@ -1,8 +1,10 @@
 """Loads pages as LangChain documents.
 
-from dripper.adapters.langchain import DripperLoader
+    from dripper.adapters.langchain import DripperLoader
 
-documents = DripperLoader(["saved/", "crawl.warc.gz"]).load()
+    documents = DripperLoader(["saved/", "crawl.warc.gz"]).load()
+
+Pages are read from files, folders, archives and tables.
 """
 
 from collections.abc import Iterator

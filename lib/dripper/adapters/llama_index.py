@@ -1,8 +1,10 @@
 """Loads pages as LlamaIndex documents.
 
-from dripper.adapters.llama_index import DripperReader
+    from dripper.adapters.llama_index import DripperReader
 
-documents = DripperReader().load_data(["saved/", "crawl.warc.gz"])
+    documents = DripperReader().load_data(["saved/", "crawl.warc.gz"])
+
+Pages are read from files, folders, archives and tables.
 """
 
 from collections.abc import Iterable

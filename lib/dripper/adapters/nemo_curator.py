@@ -2,8 +2,8 @@
 
     pipeline.add_stage(DripperPages(labeler="cpu,lm", model="…", gpus=1))
 
-This stage splits pages on CPUs, labels the pages that `cpu` is unsure of on GPUs, and finishes all
-pages on CPUs. Every page remains a row; a page that fails has an `error_code`.
+This stage splits pages on CPUs, uses GPUs to label the pages that `cpu` is unsure of, and finishes
+all pages on CPUs. Every page remains a row; a page that fails has an `error_code`.
 
     CommonCrawlDownloadExtractStage(…, html_extraction=DripperAlgorithm())
 
@@ -17,7 +17,7 @@ This extractor replaces the whole `CommonCrawlHTMLExtractor`. It accepts every l
 page's URL, and reports why a page has no content.
 
 All three run in Curator's own processes. These processes have threads, so it is not safe to fork
-them: the HTML parser's limits apply, but not the limits on CPU time and memory.
+them. Therefore, only the HTML parser's limits apply, not the limits on CPU time and memory.
 """
 
 import re
@@ -122,7 +122,7 @@ class DripperPages(CompositeStage[DocumentBatch, DocumentBatch]):  # type: ignor
         content, url: The columns with the pages (bytes or text) and their URLs.
         gpus: GPUs per engine; None means one if the labeler runs on GPUs.
         batches: Document batches that an engine gets at a time.
-        loader: Loads an engine's labeler in place of the registry.
+        loader: Loads an engine's labeler; by default from the registry.
 
     Raises:
         UsageError: The form, the labeler or a setting is invalid.

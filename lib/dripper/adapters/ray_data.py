@@ -6,8 +6,8 @@
 CPU tasks split the pages, actors with one GPU each label them in batches, and CPU tasks finish
 them. Every page remains a row; a page that fails has an `error_code`.
 
-Ray's workers have threads, so it is not safe to fork them: the HTML parser's limits apply, but not
-the limits on CPU time and memory.
+Ray's workers have threads, so it is not safe to fork them. Therefore, only the HTML parser's limits
+apply, not the limits on CPU time and memory.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def extract_dataset(
     loader: Loader = load_labeler,
     **options: Any,
 ) -> Dataset:
-    """Replace the column `content` by the columns in `dripper.adapters.steps.EXTRACTED`. By
+    """Replace the column `content` with the columns in `dripper.adapters.steps.EXTRACTED`. By
     default, Ray Data does not preserve the row order.
 
     Args:
@@ -52,7 +52,7 @@ def extract_dataset(
         num_gpus: GPUs per engine; None means one if the labeler runs on GPUs.
         batch_pages: Pages that an actor gets at a time. The actor splits them into engine batches
             of at most 256 pages and about a million tokens.
-        loader: Loads an engine's labeler in place of the registry.
+        loader: Loads an engine's labeler; by default from the registry.
 
     Raises:
         UsageError: The form, the labeler or a setting is invalid.

@@ -1,9 +1,9 @@
-"""Extracts Arrow tables of pages in three steps, so that a worker pipeline keeps CPUs and GPUs busy
-at the same time. CPUs split the pages, an engine labels the blocks, and CPUs finish the pages.
+"""Extracts the pages in Arrow tables, in three steps, so that a worker pipeline keeps CPUs and GPUs
+busy at the same time. CPUs split the pages, an engine labels the blocks, and CPUs finish the pages.
 
 Between the steps, the columns that describe a page have names that begin with `dripper_`. No page
 is lost: a page that fails has an `error_code`. The workers have threads, so it is not safe to fork
-them: the HTML parser's limits apply, but not the limits on CPU time and memory.
+them. Therefore, only the HTML parser's limits apply, not the limits on CPU time and memory.
 """
 
 import json
@@ -180,7 +180,7 @@ def _read_draft(page: str) -> Labels | None:
 
 
 def finish_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
-    """Replace the prepared pages by the columns `EXTRACTED`: the main content, or an error."""
+    """Replace the prepared pages with the columns `EXTRACTED`: the main content, or an error."""
     finisher = _finisher(plan.settings.model_dump_json())
     has_labels = _LABELLED.name in pages.column_names
     labels = pages.column(_LABELLED.name).to_pylist() if has_labels else [None] * len(pages)
@@ -233,14 +233,14 @@ class _Preprocessing:
 
 @lru_cache(maxsize=4)
 def _preprocessing(settings: str) -> _Preprocessing:
-    """Return this process's first step. `settings` is JSON, which is hashable, unlike
+    """Return the `_Preprocessing` of this process. `settings` is JSON, which is hashable, unlike
     `Settings`."""
     return _Preprocessing(Settings.model_validate_json(settings))
 
 
 @lru_cache(maxsize=4)
 def _finisher(settings: str) -> Finisher:
-    """Return this process's last step. `settings` is JSON."""
+    """Return the `Finisher` of this process. `settings` is JSON."""
     return Finisher(Settings.model_validate_json(settings))
 
 

@@ -1,5 +1,5 @@
-"""Runs `dripper extract`, which prints the main content of one page, or writes the main content of
-many pages to a file, a folder or standard output.
+"""Runs `dripper extract`, which prints the main content of one page, or writes many pages to a
+file, a folder or standard output.
 """
 
 import argparse
@@ -37,7 +37,7 @@ Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is
 4: all is done, but some inputs are missing, not archives, or cut short: the last lines name them."""
 
 _MAX_NAMED = 10
-"""The maximum number of files of each kind named in the last lines."""
+"""The maximum number of files of each kind that the last lines name."""
 
 _MARKDOWN = ("title", "links", "images")
 """Flags for settings in the section `markdown`."""

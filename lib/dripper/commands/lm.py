@@ -1,4 +1,5 @@
-"""Runs `dripper lm probe`, which reports a checkpoint's answers and the settings that fit them."""
+"""Runs `dripper lm probe`, which lets a checkpoint answer freely, and reports the settings that fit
+its answers."""
 
 import argparse
 

@@ -1,5 +1,6 @@
-"""Decodes an HTTP response body as a browser would: joins chunks and undoes content codings, even
-damaged ones. Bodies without a header are decoded too.
+"""Decodes an HTTP response body as a browser would: joins its chunks and undoes its content
+codings. A damaged body is decoded as far as possible. Compressed pages without an HTTP header are
+decompressed, too.
 """
 
 import re
@@ -33,7 +34,7 @@ _CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decompressor], ...]]] = {
     "bzip2": (BZIP2_MAGIC, (Bzip2Decompressor,)),
 }
 """Content coding → its magic bytes and its decompressors. RFC 9110 8.4.1.2 defines deflate as zlib
-data, but many servers send bare deflate."""
+data, but many servers send raw deflate."""
 
 _DICTIONARY_CODINGS = {"dcb": b"\xffDCB", "dcz": b"\x5e\x2a\x4d\x18\x20\0\0\0"}
 """Content coding with a dictionary → its magic bytes, which precede the dictionary's SHA-256."""
@@ -70,7 +71,7 @@ def decode_body(
 
     Headers often contradict the body, because Common Crawl and wget keep decoded bodies under the
     original headers. In this case, the body is used unchanged, with a flag. If a body is damaged in
-    the middle, the bytes before the damage are kept, also with a flag.
+    the middle, the bytes before the damage are kept, with another flag.
 
     Args:
         find_dictionary: Returns the dictionary with the given SHA-256 digest, or None.
@@ -114,7 +115,7 @@ def _explain_too_large(max_bytes: int) -> PageError:
 
 
 def _join_chunks(stored: bytes) -> Body:
-    """Join the chunks. The bytes from the first invalid chunk on are appended unchanged."""
+    """Join the chunks. The first invalid chunk and all bytes after it are appended unchanged."""
     parts: list[bytes] = []
     at = 0
     while len(parts) < MAX_CHUNKS and (line := _CHUNK_LINE.match(stored, at)):
@@ -214,7 +215,8 @@ PAGE_BYTES = ReadSettings().page_bytes
 
 
 def inflate_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
-    """Decompress a page if it is gzip, zstd or bzip2. (Brotli cannot be distinguished from noise.)
+    """Decompress a page if it is gzip, zstd or bzip2. (Brotli data cannot be recognised, because it
+    has no magic bytes.)
 
     Raises PageError: NOT_HTML if the page is certainly something else. For bytes, also raises the
     errors of `decode_body`.

@@ -31,14 +31,14 @@ _MEMBER_RATIO = 100
 MEMBER_RECORDS = 10_000
 RECORD_BYTES = 16
 """A member may hold 10,000 records, or more if the records average at least 16 stored bytes. The
-smallest real records, revisits in one large member, take about 100."""
+smallest real records, revisits in one large member, take about 100 stored bytes each."""
 
 _DOUBT_BYTES = 1 << 26
 _DOUBT_RATIO = 64
 
 CHAIN_BYTES = 1 << 24
 """Maximum number of inflated bytes read to find out whether a span may begin at a member
-(`dripper.warc.read.spans`). Pages take 1 MiB."""
+(`dripper.warc.read.spans`). For ordinary pages, about 1 MiB is enough."""
 
 MAX_GZIP_HEADER = 4096
 """Maximum bytes of a member's own header, which includes the name of the compressed file."""
@@ -48,7 +48,7 @@ def may_inflate(stored_bytes: int) -> int:
     """Return the number of bytes that a member may inflate to.
 
     Args:
-        stored_bytes: The member's stored bytes read so far.
+        stored_bytes: The number of the member's stored bytes that have been read so far.
     """
     return max(_MEMBER_BYTES, _MEMBER_RATIO * stored_bytes)
 

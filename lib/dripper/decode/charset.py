@@ -16,9 +16,10 @@ from dripper.decode.codecs import decode_as
 
 SCAN_BYTES = 65_536
 """Maximum number of bytes scanned for a declaration. The standard scans 1,024 bytes, but its parser
-starts over at a later `meta` in the head (13.2.3.5), and Chromium scans to the end of the head. Of
-2,374 pages from five freely licensed sets, 2,008 have the declaration in the first 1,024 bytes, 227
-in the next 64,512, 22 later or only inside a script, and 117 nowhere."""
+starts over at a later `meta` in the head (13.2.3.5). Chromium scans to the end of the head. Of
+2,374 pages from five freely licensed sets, 2,008 have the declaration in the first 1,024 bytes, and
+227 in the next 64,512. In 22 pages, it comes later or only inside a script, and 117 pages have
+none."""
 
 _ALWAYS_BYTES = 1024
 """Within these first bytes a `body` tag does not end the search, as in the standard and in
@@ -87,8 +88,8 @@ def _find_meta_label(head: bytes) -> str | None:
 
 
 def _parse_attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
-    """Return the attributes from `at` on by lower-case name, and the position after them. If a name
-    occurs several times, its first attribute counts."""
+    """Return the attributes that begin at `at`, by lower-case name, and the position after them. If
+    a name occurs several times, its first attribute counts."""
     attributes: dict[bytes, bytes] = {}
     while attribute := _ATTRIBUTE.match(head, at):
         name, *values = attribute.groups()
@@ -119,26 +120,27 @@ def _decode_label(label: bytes) -> str:
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 
 _DETECT_BYTES = 1 << 14
-"""Maximum number of bytes given to the detector, from the first non-ASCII byte on. The test set is
-985 pages in 14 encodings, made from pages of three training sets without their declarations.
-chardetng (Apache-2.0, MIT) names the right encoding for 983 pages from 16 KiB (8 ms per page), and
-for 981 from 128 KiB. From whole pages, uchardet in resiliparse names 972, cchardet 927,
-charset-normalizer 111 of 124, and chardet 7 names 895."""
+"""Maximum number of bytes given to the detector, beginning with the first non-ASCII byte. This
+number was tested on 985 pages in 14 encodings. They come from three training sets, and their
+declarations were removed. Given 16 KiB, chardetng (Apache-2.0, MIT) names the right encoding for
+983 pages (8 ms per page), and given 128 KiB, for 981. Given whole pages, uchardet in resiliparse
+names 972, cchardet 927, charset-normalizer 111 of 124, and chardet 7 names 895."""
 
 _MOSTLY_UTF8 = 20
 """A page that declares no encoding is UTF-8 if it has more than this number of UTF-8 continuation
 bytes per error. Errors are common: titles are often cut in the middle of a character."""
 
 _SURELY_UTF8 = 10
-"""A page with at least this number of UTF-8 continuation bytes and no error is UTF-8, whatever it
-declares. GBK is the most likely to look like UTF-8: ten of its frequent characters are valid UTF-8
-by chance once in 10^7. Of 8,124 labelled pages, 378 declare another encoding; 322 of them are in
-one set, and were stored that way by its collectors. Of 591 pages in archives, none does."""
+"""A page with at least this number of UTF-8 continuation bytes and no error is UTF-8, regardless of
+its declaration. GBK is the most likely to look like UTF-8: ten of its frequent characters are valid
+UTF-8 by chance once in 10^7. Of 8,124 labelled pages, 378 declare another encoding although they
+are UTF-8. 322 of these are in one set, and its collectors stored them that way. Of 591 pages in
+archives, none is UTF-8 and declares another encoding."""
 
 _HEAD_BYTES = 1024
 _FEWEST_ZEROS = 0.25
-"""Minimum fraction of UTF-16 characters with a zero high byte. Markup has many, because it is
-ASCII."""
+"""Minimum fraction of a UTF-16 page's characters that have a zero high byte. There are many,
+because markup is ASCII."""
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B](?:[\x21-\x7e]{2})+(?:\x1b\([BJ]|[\r\n<]|\Z)")
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -172,14 +174,14 @@ class Utf8(NamedTuple):
 def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
     """Decode a page. Never raises: bytes that are invalid in the encoding become U+FFFD.
 
-    The first of these decides (HTML standard 13.2.3.2, encoding standard 4 and 6): the byte order
-    mark, the `charset` in the HTTP header `content_type`, the `meta` or XML declaration, UTF-8 if
-    the bytes are valid, and chardetng, Firefox's detector. As in browsers, even a wrong declaration
-    is obeyed, unless the bytes themselves leave no doubt (source `detector`). Valid UTF-8 is
-    decoded as UTF-8, because a page saved as UTF-8 keeps its server's declaration. ISO-2022-JP
-    escapes and UTF-16 zero bytes also override a declaration. Declared UTF-8 is ignored if more
-    multi-byte characters are broken than whole. In this case, the page's own declaration or the
-    detector decides. A declaration that names no known encoding is ignored.
+    The encoding comes from the first of these (HTML standard 13.2.3.2, encoding standard 4 and 6):
+    the byte order mark; the `charset` in the HTTP header `content_type`; the `meta` or XML
+    declaration; UTF-8, if the bytes are valid; chardetng, Firefox's detector. As in browsers, even
+    a wrong declaration is obeyed, unless the bytes themselves leave no doubt (source `detector`).
+    Valid UTF-8 is decoded as UTF-8, because programs that save a page as UTF-8 keep the declaration
+    of its server. ISO-2022-JP escapes and UTF-16 zero bytes also override a declaration. Declared
+    UTF-8 is ignored if more multi-byte characters are broken than whole. In this case, the page's
+    own declaration or the detector decides. A declaration that names no known encoding is ignored.
 
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
     DecodedText(text='café', encoding='windows-1252', source='http', errors=0)

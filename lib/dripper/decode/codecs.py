@@ -1,10 +1,13 @@
 """Decodes bytes as the WHATWG encoding standard does, with Python's codecs.
 
-Python's tables differ from the standard in a few points: bytes that Windows leaves undefined
-(control characters in the standard), the euro sign at 0x80 in GBK, NEC's and IBM's characters in
-EUC-JP, 23 other characters, and the number of bytes that an error consumes. This module corrects
-the differences. All characters in the standard's indexes then decode correctly, except 203 in Big5
-(Hong Kong extensions) and one in JIS X 0212.
+Python's tables differ from the standard in a few points, which this module corrects:
+
+- Bytes that Windows leaves undefined. In the standard, they are control characters.
+- The euro sign at 0x80 in GBK, NEC's and IBM's characters in EUC-JP, and 23 other characters.
+- The number of bytes that an error consumes.
+
+With these corrections, all characters in the standard's indexes decode correctly, except 203 in
+Big5 (Hong Kong extensions) and one in JIS X 0212.
 """
 
 import codecs

@@ -23,8 +23,8 @@ memory."""
 
 _BITE = 1 << 16
 _FIRST_BITE = 1 << 10
-"""The first bite is small, because a body may have many short members, and each member copies a
-bite."""
+"""Number of bytes in the first bite, the input of one decompressor call. It is small, because a
+body may have many short members, and a bite is copied for each member."""
 
 _ZSTD_INPUT = 2048
 """Maximum number of stored bytes for one call of zstandard, which has no output limit. A 4-byte
@@ -82,7 +82,7 @@ class GzipDecompressor:
     """Inflates one gzip member; zlib checks the CRC and the length.
 
     Args:
-        wbits: As in zlib: 15 for a zlib stream, -15 for bare deflate.
+        wbits: As in zlib: 15 for a zlib stream, -15 for raw deflate.
     """
 
     def __init__(self, wbits: int = 31) -> None:
@@ -134,7 +134,8 @@ class Bzip2Decompressor:
     """Inflates one bzip2 stream. Some saved pages use bzip2, but no archive format does.
 
     The library consumes all stored bytes at once, but may need several calls to return the inflated
-    bytes. Meanwhile it gets no more stored bytes, because brotli treats them as damage.
+    bytes. During these calls, it gets no more stored bytes, because the brotli library, which a
+    subclass uses, treats them as damage.
     """
 
     _errors: tuple[type[Exception], ...] = (OSError, EOFError)

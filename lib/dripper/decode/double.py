@@ -33,9 +33,10 @@ _CONTINUING = [sign for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items() if b
 
 
 _BETWEEN = b"\x01\n"
-"""Separator between stretches of non-ASCII text. No page contains these bytes there."""
+"""Separator between stretches of non-ASCII text. A stretch cannot contain it, because no stretch
+has two ASCII characters in a row."""
 _LOST_BLANK = "\xc3 "
-"""A broken "à" after its second character, a no-break space, became a space."""
+"""A broken "à" with a space in place of its second character, a no-break space."""
 _ANY = f"[{re.escape(''.join(_CONTINUING))}]"
 _BROKEN = re.compile(
     rf"[\xc2-\xf4](?:(?<=[\xc2-\xdf]){_ANY}|(?<=[\xe0-\xef]){_ANY}{{2}}|(?<=[\xf0-\xf4]){_ANY}{{3}}|"
@@ -43,8 +44,8 @@ _BROKEN = re.compile(
 )
 _LETTER = re.compile(r"[\xc2-\xf4]")
 _BESIDE = re.compile(r"\0[\xc0-\xff]|[\xc0-\xff]\0")
-"""A letter next to a possibly broken character: the text was read in another encoding, such as
-GBK."""
+"""A letter next to a possibly broken character. It shows that the text was read in another
+encoding, such as GBK."""
 _STARTS: dict[bytes, bytes] = {}
 for _sign in _CONTINUING:
     if _sign not in _NATURAL:
@@ -60,10 +61,10 @@ def mend_double_encoding(utf8: bytes) -> bytes:
     """Repair the characters of a UTF-8 page that were certainly encoded twice. Everything else is
     unchanged. The time is linear in the page's length.
 
-    A broken character is kept if its letter also occurs by itself ("SÃO"), except after `â€`.
-    Nothing is repaired if a letter is next to a broken character, if most of the repaired
-    characters also occur in correct form (the page may be about encodings), or if too few
-    characters are broken to be certain.
+    A broken character is kept if its first letter also occurs by itself ("SÃO"), unless the broken
+    character begins with `â€`. Nothing is repaired if a letter is next to a broken character, or if
+    too few characters are broken to be certain. Nothing is repaired, either, if most of the
+    repaired characters also occur in correct form, because the page may be about encodings.
 
     >>> mend_double_encoding("cafÃ© and thÃ©, itâ€™s".encode()).decode()
     'café and thé, it’s'
@@ -86,8 +87,8 @@ def mend_double_encoding(utf8: bytes) -> bytes:
 
 def _cut_around_signs(utf8: bytes) -> list[int]:
     """Return the starts and ends of non-ASCII stretches, each with one more character on both
-    sides. Most of a page is ASCII: three searches over the whole page took a third of its
-    extraction time."""
+    sides. Most of a page is ASCII, and is not searched: three searches over the whole page took a
+    third of its extraction time."""
     places = np.flatnonzero(np.frombuffer(utf8, np.uint8) & 0x80)
     ends = np.flatnonzero(np.diff(places, append=len(utf8) + 9) > 2)
     starts = places[np.concatenate(([0], ends[:-1] + 1))]
@@ -125,8 +126,8 @@ def _decode(broken: str) -> str | None:
         character = broken.translate(_BYTES).encode("latin-1").decode()
     except UnicodeDecodeError:
         return None
-    # Nobody writes control characters. The number of this one is the byte of a windows-1252
-    # character.
+    # Nobody writes control characters. Instead, the windows-1252 character with the same byte was
+    # meant.
     return _SIGNS.get(ord(character), character)
 
 

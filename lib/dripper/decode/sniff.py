@@ -3,8 +3,8 @@ or wrong.
 
 The rules follow the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for
 archives. Bodies with the type `text/plain` or an XML type are sniffed too, because some servers
-send HTML with these types, but they need stronger evidence than in a browser. JSON is not a page,
-although browsers do not sniff JSON.
+send HTML with these types. These bodies need stronger evidence than in a browser. JSON is not a
+page, although browsers do not sniff JSON.
 """
 
 import json
@@ -164,7 +164,7 @@ def _skip_to_first_tag(head: bytes) -> bytes:
 
 
 def _is_json(payload: bytes) -> bool:
-    """Return whether the whole body is one JSON object or array. Many APIs answer with
+    """Return whether the whole body is one JSON object or array. Many APIs send JSON as
     `text/html`."""
     if not _JSON_START.match(payload):
         return False

@@ -28,7 +28,7 @@ def find_pages(names: Sequence[str], settings: ReadSettings, url: str | None = N
 
     Args:
         names: See `expand_inputs`; `-` is a page on standard input.
-        url: The URL for pages that have no URL.
+        url: The URL to use for pages that come without a URL.
 
     Raises:
         InputError: An input does not exist, or cannot be read.

@@ -43,7 +43,7 @@ class PageInput:
     html: bytes = b""
     url: str | None = None
     content_type: str | None = None
-    """The value of the HTTP header. If None, the bytes show the type."""
+    """The value of the HTTP header. If None, the type is detected from the bytes."""
     error: PageError | None = None
     """Set if the page could not be read."""
 

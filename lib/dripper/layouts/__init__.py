@@ -1,5 +1,5 @@
-"""Groups a host's pages by layout, which is the template that produced them, and transfers labels
-from a few pages of a layout to its other pages. All functions are pure.
+"""Groups a host's pages by layout, and transfers labels from a few pages of a layout to its other
+pages. Pages have the same layout if the same template produced them. All functions are pure.
 """
 
 from dripper.layouts.fingerprints import Fingerprints, fingerprints

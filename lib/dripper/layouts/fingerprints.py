@@ -1,5 +1,5 @@
-"""Computes two 8-byte hashes for each block of a page: a hash of its path, which is the same on all
-pages with the same template, and a hash of its text.
+"""Computes two 8-byte hashes for each block of a page: one of its path, and one of its text. The
+path's hash is the same on all pages with the same template.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Collects the parts of a page that layouts need: fingerprints, word counts and log odds of its
+"""Collects the data on a page that layouts need: the fingerprints, word counts and log odds of its
 blocks, and its skeleton.
 """
 
@@ -21,7 +21,7 @@ percent is noise."""
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:
-    """The parts of a page's blocks that templates need. Arrays have shape (n_blocks,), in block
+    """The data on a page's blocks that templates need. Arrays have shape (n_blocks,), in block
     order."""
 
     fingerprints: Fingerprints
@@ -31,7 +31,7 @@ class PageBlocks:
 
     @classmethod
     def of(cls, page: Page, labels: Labels, paths: Paths | None = None) -> "PageBlocks":
-        """Collect the parts from a page and its labels, which must have probabilities.
+        """Collect the data from a page and its labels, which must have probabilities.
 
         Args:
             paths: The paths of the page's tree, if already computed.
@@ -42,14 +42,14 @@ class PageBlocks:
 
 @dataclass(frozen=True, slots=True)
 class PageLayout:
-    """The parts of a page that are used to find and label its layout."""
+    """The data on a page that are needed to find its layout and to transfer labels."""
 
     blocks: PageBlocks
     skeleton: Skeleton
 
     @classmethod
     def of(cls, page: Page, labels: Labels) -> "PageLayout":
-        """Collect the parts from a page and its labels, which must have probabilities."""
+        """Collect the data from a page and its labels, which must have probabilities."""
         paths = Paths(page.elements)
         return cls(PageBlocks.of(page, labels, paths), skeleton(page, paths))
 

@@ -1,10 +1,10 @@
 """Groups a site's pages by the template that produced them.
 
-A page's skeleton is the set of paths to the containers around its blocks. A set does not grow with
-the length of a list, and digits in names are folded. Containers inside text elements do not count,
-because some articles have a table or a quotation and others with the same template have none.
-Skeletons that differ only in a missing container (no comments, no related pages) are nearly equal,
-and are joined.
+A page's skeleton is the set of paths to the containers around its blocks. This set does not grow
+with the length of a list, and digits in class names and ids are folded. Containers inside text
+elements do not count, because some articles have a table or a quotation and others with the same
+template have none. Skeletons that differ only in a missing container (no comments, no related
+pages) are nearly equal, and are joined.
 """
 
 from collections import defaultdict
@@ -25,8 +25,8 @@ CONTAINERS = frozenset(
 )
 """Elements that a skeleton may contain."""
 N_HASHES = 32
-"""Length of a MinHash signature (Broder 1997). The fraction of equal hashes is the fraction of
-common paths, give or take 0.09."""
+"""Length of a MinHash signature (Broder 1997). The fraction of equal hashes estimates the fraction
+of common paths, with a standard error of 0.09."""
 ALIKE = 0.6
 """Skeletons with at least this fraction of common paths belong to one template."""
 

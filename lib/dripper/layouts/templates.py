@@ -1,4 +1,4 @@
-"""Labels a layout's pages from a few pages with good labels.
+"""Labels the pages of a layout, based on a few of its pages that have good labels.
 
 An expensive labeler labels a few representatives of the layout. Their labels become a template: the
 fraction of main content for each path, and for each text that repeats on the representatives. If
@@ -19,8 +19,8 @@ from dripper.labels.cpu.decide import PROBABILITY_STEPS, decide
 from dripper.layouts.page_blocks import PageBlocks
 
 LEAST_PAGES = 3
-"""A layout with fewer pages has no representatives, because nearly all its pages would be
-representatives."""
+"""Minimum number of pages in a layout that gets a template. In a smaller layout, nearly all pages
+would be representatives."""
 PRIOR_WORDS = 2.0
 """A path's fraction of main words is computed as if one more main word and one more other word had
 been seen."""

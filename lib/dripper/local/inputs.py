@@ -18,8 +18,8 @@ PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml|mht|mhtml)(?:\.(?:gz|zst|bz2
 """Names of pages in a folder. A file that the user names directly or by a pattern may have any
 name."""
 TABLE_NAME = re.compile(r"\.(?:(?:jsonl|ndjson|csv|tsv)(?:\.(?:gz|bz2))?|parquet)$", re.IGNORECASE)
-"""Names of tables. Tables are read only if named directly or by a pattern: in a folder they may be
-results."""
+"""Names of tables. Tables are read only if named directly or by a pattern, because tables in a
+folder may be results."""
 
 
 class InputKind(StrEnum):
@@ -52,8 +52,8 @@ class Input(NamedTuple):
 
 
 def expand_inputs(names: Sequence[str], settings: ReadSettings, ignored_files: list[str] | None = None) -> list[Input]:
-    """Return the files that `names` match, each once. Files from a folder or pattern are sorted by
-    name.
+    """Return the files that `names` match, without duplicates. Files from a folder or pattern are
+    sorted by name.
 
     Args:
         names: Files, folders (searched recursively for pages and archives), patterns, archive

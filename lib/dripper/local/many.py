@@ -35,17 +35,21 @@ def extract_many(
 ) -> Iterator[Extraction]:
     """Return an iterator over the Extractions of many pages, one per page, in page order.
 
-    Raises before the first page: UsageError for a wrong labeler, setting or option; MachineError in
-    a process that may not start other processes; TypeError for a single page.
+    The errors below are raised before the first page.
 
     Args:
         pages: HTML as `extract` accepts it, or pairs of HTML and the page's URL. The iterable is
             consumed lazily.
         jobs: The number of processes, by default one per processor. They are forked from this
-            process and have the same limits as in a Spark job, so that a bad page causes an
+            process and have the same limits as in a Spark job. A bad page therefore causes an
             `error_code` and does not affect other pages. A labeler with an engine, such as `lm`,
             runs in this process.
         labeler, settings, outputs, options: As for `extract`.
+
+    Raises:
+        UsageError: A labeler, setting or option is wrong.
+        MachineError: This process may not start other processes.
+        TypeError: `pages` is a single page.
 
     >>> pages = ["<p>One.", ("<p>Two.", "https://example.org/2")]
     >>> [result.n_blocks for result in extract_many(pages, jobs=1)]

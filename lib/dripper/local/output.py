@@ -70,7 +70,7 @@ class RowLines:
 
         Args:
             path: The file; it is created if it does not exist.
-            versions: The program's versions, as stored in every row.
+            versions: The versions of this run, as in the column `versions`.
 
         Raises:
             InputError: The file cannot be opened, or has lines that are not rows of this command.
@@ -152,7 +152,7 @@ def _open_locked(path: Path) -> IO[bytes]:
 
 def explain_other_versions(path: Path, written: Mapping[str, Any], current: Mapping[str, str]) -> UsageError:
     """Return the error for a file that other versions wrote. Rows of several versions in one file
-    would mislead."""
+    would be misleading."""
     return UsageError(
         f"{path} was written by {_format_versions(written)}; this is {_format_versions(current)}: choose another --out"
     )

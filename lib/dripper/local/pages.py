@@ -50,7 +50,7 @@ class InputCounts:
     skipped: Counter[str] = field(default_factory=Counter)
     """Archive records that are not pages, by reason."""
     faults: dict[str, int] = field(default_factory=dict)
-    """Archive → number of its faults. All other records were read."""
+    """Archive → number of its faults. The archive's other records were read."""
     bad: dict[str, str] = field(default_factory=dict)
     """File → problem, for files that another run could not read either."""
     unread: list[str] = field(default_factory=list)

@@ -56,7 +56,7 @@ class Bar:
 logger = logging.getLogger(__name__)
 
 MOST_NAMED = 10
-"""The maximum number of failed pages that a result names; all are counted."""
+"""The maximum number of failed pages that a result names. All failed pages are counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,8 @@ _SMALL_BYTES = 1 << 20
 """Bytes of each body that do not count towards the shared limit, so that some clients' large bodies
 cannot block another client's small page."""
 _LARGE_BODIES = 4
-"""The shared limit on bytes above `_SMALL_BYTES`, as a number of bodies of the maximum size."""
+"""The shared limit on the bytes of bodies above `_SMALL_BYTES`, given as a number of bodies of the
+maximum size."""
 _PIECE_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 16
 _MOST_TRAILERS = 100
@@ -66,7 +67,8 @@ class _Budget:
 
     def take(self, n_bytes: int, held: int) -> bool:
         """Take bytes and return True. If too few are left, give back the `held` bytes and return
-        False. The returned bytes let other bodies grow, so that only one of many is refused."""
+        False. The bytes given back let other bodies grow, so that only one of many bodies is
+        refused."""
         with self._lock:
             is_room = n_bytes <= self._free
             self._free += -n_bytes if is_room else held
@@ -274,7 +276,8 @@ class _Handler(BaseHTTPRequestHandler):
         if codings and codings[0].strip().lower() != "chunked":
             raise _RefusalError(HTTPStatus.NOT_IMPLEMENTED, "of transfer codings only chunked is known")
         # Each body has its own mmap: the system allocates only the memory pages that are written
-        # to, and frees them all. A heap that grows in many threads keeps three times as much.
+        # to, and frees them all. If many threads grew the heap instead, it would keep three times
+        # as much memory.
         with mmap(-1, limit) as body:
             if codings:
                 self._read_chunks(body)

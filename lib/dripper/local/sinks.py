@@ -50,8 +50,8 @@ class Sink(AbstractContextManager["Sink", None]):
         self._versions = versions
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Write the remaining rows; after an error, only the rows that a second run needs to
-        continue."""
+        """Finish the output. After an error, the rows written so far are kept, so that a second run
+        can continue."""
 
     def make(self, record: Record, extraction: Extraction) -> PageRow:
         """Return the row to write for a page. Called in a page process."""

@@ -1,5 +1,5 @@
-"""Reads the text that a page declares in JSON-LD if the page itself shows only a notice or almost
-no text."""
+"""Reads the text that a page declares in JSON-LD, for pages that show only a notice or almost no
+text."""
 
 import re
 from dataclasses import replace
@@ -13,18 +13,19 @@ from dripper.tree.tree import escape
 METHOD = "declared"
 """The value of the column `method` for a text that was read from JSON-LD."""
 _LITTLE = 400
-"""A page with at most this number of characters shows almost no text. A page with a notice may show
-this number more than the declared text."""
+"""A page shows almost no text if it shows at most this number of characters. A page with a notice
+may show this many characters more than its declared text has."""
 _SHORTEST = 250
-"""Minimum number of characters in a declared text: a paragraph."""
+"""Minimum number of characters in a declared text, about one paragraph."""
 _BEGINNING = 40
-"""Number of letters at the beginning of a declared text that are searched for on its page."""
+"""Number of characters at the beginning of the declared text. If they occur on the page, the page
+already shows the declared text."""
 _TAG = re.compile("</?[a-z][^<>]*>", re.IGNORECASE)
 
 
 def read_declared(page: Page) -> Page:
-    """Return a page made from the declared text if `page` shows little text or a notice, and not
-    the declared text. Otherwise return `page`."""
+    """Return a page made from the declared text, or `page` itself. The declared text is used if
+    `page` shows little text or a notice, and does not already show the declared text."""
     declared = page.hints.declared.strip()
     if len(declared) < _SHORTEST or not find_profile(page.profile).keeps_units:
         return page

@@ -1,5 +1,5 @@
 """Extracts one page without Spark: bytes → text → blocks → labels → main HTML → Markdown.
-`dripper.extract` is the short form.
+`dripper.extract` is a shortcut to `Extractor.extract`.
 """
 
 import json
@@ -47,7 +47,7 @@ class Extractor:
         settings: Settings = DEFAULT_SETTINGS,
         labeler: Labeler | None = None,
     ) -> None:
-        """Raise SettingsError for settings that work only in jobs.
+        """Load the labeler. Raises SettingsError for settings that work only in jobs.
 
         Args:
             labeler: Used instead of the settings' labeler.
@@ -84,7 +84,8 @@ class Extractor:
         return self.examine(html, url, content_type).extraction
 
     def extract_record(self, record: "Record") -> Extraction:
-        """Return the extraction of a record, or the error of a record that could not be read."""
+        """Return the extraction of a record. If the record could not be read, the extraction has
+        the record's error."""
         if record.error_code is not None:
             return make_failed(PageError(record.error_code, record.error_detail or ""))
         return self.extract(record.payload, record.url or None, record.content_type)

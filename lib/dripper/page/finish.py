@@ -59,9 +59,9 @@ class Extraction:
 
     title: the title above the Markdown and in `metadata`. html_title: the text of `<title>`, as
     written. metadata: authors, dates, site and more, as the page declares them; None if there is no
-    extraction. url: the page's URL as given, or else as the page states it. Relative links are
-    resolved against this URL. schema_org: the page's JSON-LD objects, unchanged, in a JSON array;
-    only if `outputs` includes `schema_org`.
+    extraction. url: the page's URL as given; if none was given, the URL that the page states.
+    Relative links are resolved against this URL. schema_org: the page's JSON-LD objects, unchanged,
+    in a JSON array; only if `outputs` includes `schema_org`.
 
     images: the images in the main content, in order. posts: the posts of a thread, or readers'
     comments, that are at least partly in the main content, in order. comments: whether most posts
@@ -328,8 +328,9 @@ def _place(content: Content, markdown: Markdown) -> tuple[tuple[ShownImage, ...]
 
 
 def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metadata | None:
-    """Return a page's metadata. A thread gets the date and the author of its first post, but keeps
-    the authors in the metadata if one of them wrote no known post."""
+    """Return a page's metadata. A thread gets the date and the author of its first post. If the
+    metadata names an author who wrote none of the known posts, the authors in the metadata are
+    kept."""
     if page.metadata is None:
         return None
     metadata = page.metadata.completed(base)
@@ -345,8 +346,8 @@ def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metada
 def _complete(
     page: Page, main: npt.NDArray[np.bool_], kind: str | None, *, finds_posts: bool
 ) -> tuple[Completed, PagePosts]:
-    """Return the main blocks, completed with the blocks that belong to them, and the page's posts.
-    If the page's profile does not keep units, only the main blocks are returned."""
+    """Return the main blocks together with the blocks that belong to them, and the page's posts. If
+    the page's profile does not keep units, only the main blocks are returned."""
     if not find_profile(page.profile).keeps_units:
         return Completed(main.tolist(), {}), PagePosts(kind)
     posts = find_page_posts(page, kind) if finds_posts else PagePosts(kind)

@@ -1,9 +1,10 @@
 """Recognises notices that pages show instead of their content: scripts are off, please wait, not
 found, access denied.
 
-A text is a notice if all its blocks have only words from notices, in about thirty languages
-(`notices.txt`), and a block or the title has a phrase from notices. Therefore no single word makes
-a text a notice: "404 Main Street", "Loading dock" and "a developer who knows JavaScript" say more.
+`notices.txt` lists the words and phrases of notices in about thirty languages. A text is a notice
+if all its words are listed, and if a block or the title has a listed phrase. Therefore texts that
+only contain a typical word are not notices: "404 Main Street", "Loading dock", "a developer who
+knows JavaScript".
 """
 
 import re
@@ -69,7 +70,7 @@ class _Lexicon(NamedTuple):
 
 
 def is_notice(texts: Iterable[str], title: str = "") -> bool:
-    """Return whether the texts of some blocks are only a notice.
+    """Return whether blocks with these texts show only a notice.
 
     >>> is_notice(["You need JavaScript to go on."]), is_notice(["JavaScript was new then."])
     (True, False)

@@ -44,8 +44,8 @@ class _Unit(NamedTuple):
 
 
 def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any] | None = None) -> list[Passage]:
-    """Split a result's Markdown into passages, in order. They contain everything except the rules
-    between posts.
+    """Split a result's Markdown into passages, in order. They contain everything except the
+    horizontal rules between posts.
 
     A passage ends before a heading, at the end of a post, and before it exceeds `max_words` words.
     Paragraphs are cut between sentences. Tables, list items, quotations and code are never cut, so
@@ -143,8 +143,8 @@ def _cut(text: str, max_words: int) -> Iterator[tuple[int, int]]:
 
 
 def _split(markdown: str) -> Iterator[_Unit]:
-    """Yield the blocks of Markdown written by this package. Each list item is a block. Rules are
-    left out."""
+    """Yield the blocks of Markdown written by this package. Each list item is a block. Horizontal
+    rules are left out."""
     kind, start, end, at, fence, is_below_blank = "", 0, 0, 0, "", True
     for line in markdown.split("\n"):
         begin, at = at, at + len(line) + 1
@@ -167,7 +167,7 @@ def _split(markdown: str) -> Iterator[_Unit]:
 
 
 def _find_kind(line: str) -> str:
-    """Return the kind of the block that begins with a line; "" for a rule."""
+    """Return the kind of the block that begins with a line; "" for a horizontal rule."""
     if _HEADING.match(line):
         return "heading"
     if _RULE.match(line):

@@ -45,8 +45,8 @@ SURE, DOUBTFUL = 0.85, 0.5
 """Confidence bounds (docs/tables.md). At SURE or above, a page's labels are right. Below DOUBTFUL,
 the labels of few pages are right."""
 GRADES = {"sure": (SURE, 1.0), "doubtful": (0.0, math.nextafter(DOUBTFUL, 0.0))}
-"""Minimum and maximum confidence of each grade. The last lines of a run count the pages in each
-grade."""
+"""Minimum and maximum confidence of each grade. The summary at the end of a run counts the pages in
+each grade."""
 
 
 def grade_confidence(confidence: float | None) -> str | None:
@@ -94,8 +94,8 @@ def extraction_columns(extraction: Extraction) -> Row:
 
 
 def charset_columns(of: object) -> Row:
-    """Return the columns that describe how a page was decoded, from attributes with the same
-    names."""
+    """Return the columns that describe how a page was decoded, read from the attributes of `of`
+    with the same names."""
     return {name: getattr(of, name) for name in ("charset", "charset_source", "encoding_errors")}
 
 
@@ -143,7 +143,7 @@ def text_sha256(text: str) -> str:
 
 
 def storable(row: Row) -> Row:
-    """Replace the lone surrogates in a row by U+FFFD, because UTF-8 cannot encode them."""
+    """Replace the lone surrogates in a row with U+FFFD, because UTF-8 cannot encode them."""
     return {key: _replace_surrogates(value) for key, value in row.items()}
 
 
@@ -168,9 +168,9 @@ def registered_domain(host: str) -> str | None:
     """Return a host's registered domain, as in the column `url_host_registered_domain` of Common
     Crawl's index.
 
-    Registry suffixes count, but company suffixes do not: a blog at a blogging service has the
-    service's domain. Returns None for an IP address, for a public suffix itself, and for a host
-    without a listed suffix. Raises MachineError if the list is not installed.
+    Only the suffixes of registries count, not the suffixes of companies: a blog at a blogging
+    service has the service's domain. Returns None for an IP address, for a public suffix itself,
+    and for a host without a listed suffix. Raises MachineError if the list is not installed.
 
     >>> registered_domain("news.bbc.co.uk")
     'bbc.co.uk'

@@ -55,7 +55,7 @@ class Decoded:
 
     @property
     def text(self) -> str:
-        """The page's text."""
+        """The page's HTML as a `str`."""
         return self.utf8.decode()
 
 

@@ -52,7 +52,7 @@ class Preprocessed:
     layout: PageLayout | None = None
     """None if layouts are not enabled, or if there are no labels."""
     url: str | None = None
-    """The page's URL as given, or else the URL in MHTML."""
+    """The page's URL as given; if none was given, the URL in MHTML."""
 
 
 def preprocess_page(
@@ -103,7 +103,8 @@ def preprocess_page(
 
 def preprocessed_columns(page: Preprocessed, profile: str, first: tuple[str, str] | None = None) -> Row:
     """Return the columns that the next stages read; `finish_row` reads them back. Together with
-    `record_columns`, they make a row of the table `pages`, plus `simplified_html` and `tokens`.
+    `record_columns`, they make a row of the table `pages`. The exceptions are `simplified_html` and
+    `tokens`, which belong to the table `blocks`.
 
     Args:
         first: The name and the version of the labeler that labelled the page in this stage.
@@ -175,8 +176,9 @@ def finish_row(finisher: Finisher, row: Row) -> Extraction:
 
 
 def with_first_labels(row: Row) -> Row:
-    """Return the row with the labels of a chain's first labeler if the next labeler did not get the
-    page, or marked no block as main. In this case, only `method` shows that there was a chain."""
+    """Return the row. If the next labeler of a chain did not get the page, or marked no block as
+    main, the row gets the first labeler's labels. In this case, the next labeler's name appears at
+    most in `method`."""
     first, last = row.get("first_labels"), row["labeler"]
     if first is None or (_fits(row["main"], row) and any(row["main"])):
         return row

@@ -47,8 +47,8 @@ def parse_line(line: str) -> Capture:
 
 
 def read_lines(stream: Readable, path: str) -> Iterator[str]:
-    """Yield the lines of a stream, decompressed if it is gzip (also with several members). Raises
-    FileError if the stream is damaged or ends inside a member."""
+    """Yield the lines of a stream, decompressed if it is gzip, which may have several members.
+    Raises FileError if the stream is damaged or ends inside a member."""
     lines = unzip(stream)
     try:
         while line := lines.readline(_MAX_LINE_BYTES):

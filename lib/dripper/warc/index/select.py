@@ -61,7 +61,7 @@ class Selected:
 def select(text: str, settings: ReadSettings | None = None) -> Selected:
     """Return the byte ranges of the selected records.
 
-    Relative archive names are resolved like those in a list (`locate_archives`); those in the index
+    Relative archive names are resolved like those in a list (`locate_archives`); names in the index
     of a WACZ refer to archives in the WACZ. An index line without a capture counts as a problem.
 
     Args:
@@ -150,8 +150,8 @@ def _read_own_index(
 
 
 def _locate_inside(capture: Capture | ValueError, path: str, starts: dict[str, int]) -> Capture | ValueError:
-    """Convert a capture inside a WACZ: replace its archive name by the path of the WACZ, and its
-    offset by the offset in the WACZ."""
+    """Convert a capture inside a WACZ: replace its archive name with the path of the WACZ, and its
+    offset with the offset in the WACZ."""
     if isinstance(capture, ValueError):
         return capture
     start = starts.get(capture.file.rpartition("/")[2])

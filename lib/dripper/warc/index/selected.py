@@ -25,8 +25,8 @@ reading 256 KiB more in an open request."""
 
 _HELD_BYTES = 16 << 20
 """The maximum number of bytes for records that are read together. A record with more stored bytes
-is read from the file whenever it is needed and not kept in memory, because the index may overstate
-its length."""
+is not kept in memory, because the index may overstate its length. It is read from the file whenever
+it is needed."""
 
 
 class _Excerpt:
@@ -43,7 +43,7 @@ class _Excerpt:
         self._end: int | None = None
 
     def read_group(self, group: Sequence[Place]) -> None:
-        """Read the bytes of neighboring records together."""
+        """Read the bytes of neighbouring records together."""
         self._at, end = group[0].offset, group[-1].offset + group[-1].length
         self._data = b""
         if _is_held(group[0]):
@@ -162,9 +162,8 @@ def read_selected(
     """Iterate over the pages at `places` in an archive file, reading little more than these byte
     ranges. See `read_records`.
 
-    The records are the same as when the whole file is read, and have the same `page_id`. If a byte
-    range does not contain a record for its URL, this counts as a problem, and the record is skipped
-    as "not as indexed".
+    The records are the same as when the whole file is read, and have the same `page_id`. A byte
+    range without a record for its URL counts as a problem, and is skipped as "not as indexed".
 
     Args:
         address: The canonical address for records and report; None means the address of `path`.
@@ -175,7 +174,7 @@ def read_selected(
 
 
 def group_neighbours(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Group neighboring byte ranges, in order. Within a group, gaps are at most GAP_BYTES, and the
+    """Group neighbouring byte ranges, in order. Within a group, gaps are at most GAP_BYTES, and the
     total is at most _HELD_BYTES. A larger range forms its own group."""
     group: list[Place] = []
     for place in places:

@@ -2,8 +2,8 @@
 
     index=INDEX[,index=…][,host=example.org][,domain=…][,language=deu][,status=200][,mime=text/html][,url-prefix=…][,urls=@FILE]
 
-A key may occur several times. For each key that occurs, a capture must match one of the values. A
-comma within a value is written as %2C."""
+A key may occur several times. For each key that occurs, a capture must match one of the key's
+values. A comma within a value is written as %2C."""
 
 import hashlib
 import json

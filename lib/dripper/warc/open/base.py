@@ -97,8 +97,8 @@ class _Raw(io.RawIOBase):
 
 
 def unzip(stream: Readable) -> BinaryIO:
-    """Return the rest of a stream as a file, decompressed if it is gzip (also with several
-    members). Reading damaged gzip raises EOFError, OSError or zlib.error."""
+    """Return the rest of a stream as a file, decompressed if it is gzip, which may have several
+    members. Reading damaged gzip raises EOFError, OSError or zlib.error."""
     file = io.BufferedReader(_Raw(stream), READ_BYTES)
     return cast("BinaryIO", gzip.GzipFile(fileobj=file) if file.peek(2).startswith(b"\x1f\x8b") else file)
 

@@ -53,8 +53,8 @@ def locate_archives(names: Sequence[str], source: str, settings: ReadSettings) -
     """Return the paths of the archives that a list or an index names.
 
     Relative names are appended to `settings.list_prefix`. If that is not set, they are appended to
-    the bucket or server of `source` or, if `source` is a local file, to its folder or the working
-    folder.
+    the bucket or server of `source`. If `source` is a local file, they are appended to its folder
+    or to the working folder, whichever contains one of the names.
 
     Args:
         names: The names as written in `source`.
@@ -117,8 +117,8 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
         spec: Comma-separated parts. Each part is a local path, a folder, a pattern (`*`, `?`,
             `[…]`, `**`), an `s3://` object, prefix or pattern, an `http(s)://` file, a file, folder
             or pattern in another storage (docs/storages.md), or an `@list`. Folders are searched
-            recursively, also through symbolic links, for names like `x.warc.gz` or `x.arc`. A list
-            is a text file with one path per line, gzipped or not, in any of these storages;
+            recursively for names like `x.warc.gz` or `x.arc`, and symbolic links are followed. A
+            list is a text file with one path per line, gzipped or not, in any of these storages.
             `locate_archives` explains how its relative paths are resolved. The files in a list are
             not checked here, because a list may name a hundred thousand of them.
         settings: The settings for reading; None means the defaults.
@@ -139,7 +139,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 
 def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
-    """Like `expand`, but include named files that do not exist (any more)."""
+    """Return files like `expand`, but include named files that do not exist, or no longer exist."""
     files: list[SourceFile] = []
     for part in _split_parts(spec):
         part = _normalize_part(part)

@@ -57,8 +57,8 @@ class StoredFile(RemoteFile):
     """A file opened through fsspec. The constructor raises FileError if the file cannot be read."""
 
     errors = (Exception,)
-    """Each storage system raises its own exceptions when a connection breaks. Permanent errors are
-    converted to FileError before they get here."""
+    """Each storage system raises its own exceptions when a connection breaks. Permanent errors have
+    already been converted to FileError, which is not retried."""
 
     def __init__(self, path: str, max_attempts: int) -> None:
         super().__init__(path, max_attempts)

@@ -30,9 +30,9 @@ _SIGNATURES = {
 }
 """Query parameters that mark a presigned URL → the pattern of its volatile or secret parameters.
 
-The entries are for Amazon, Google, the older schemes of both together with CloudFront and Alibaba,
-and Azure. A URL counts as presigned only if at least two parameters match the pattern. A single
-match proves nothing: `sr` or `expires` may be part of the file's own URL.
+The entries are, in order: Amazon; Google; the older schemes of both, with CloudFront and Alibaba;
+Azure. A URL counts as presigned only if at least two parameters match the pattern. A single match
+proves nothing: `sr` or `expires` may be part of the file's own URL.
 """
 
 _CREDENTIALS = frozenset(
@@ -65,7 +65,7 @@ _SAFE = "/~:@!$&'()*+,;="
 
 
 def canonical_address(path: str) -> str:
-    """Return the address that identifies the file at `path`, however the path is written.
+    """Return the address that identifies the file at `path`, regardless of how the path is written.
 
     - Local files: the absolute path with symbolic links resolved. Bytes that are not UTF-8 are
       escaped; such an address cannot be opened.
@@ -119,8 +119,8 @@ def strip_credentials(address: str) -> str:
     """Remove the password, signature and tokens from an address, so that it may be stored.
 
     A token parameter (`?token=`, `?sig=`) is removed if the rest of the URL still names an archive,
-    because tokens for the same file change. Otherwise, the token may be all that distinguishes two
-    files, and its value is replaced by a short hash.
+    because each new link to the same file has another token. Otherwise, the token may be all that
+    distinguishes two files, and its value is replaced by a short hash.
 
     >>> strip_credentials("https://u:p@e.org/a.warc.gz?token=1f&part=2")
     'https://e.org/a.warc.gz?part=2'
@@ -197,7 +197,7 @@ def _normalize_http_address(url: str) -> str:
 
 
 def _normalize_escapes(path: str) -> str:
-    """Normalize the percent-encoding of one part of a path."""
+    """Normalise the percent-encoding of one part of a path."""
     return quote(unquote(path, errors="surrogateescape"), safe=_SAFE, errors="surrogateescape")
 
 

@@ -2,7 +2,7 @@
 
 All processes on a machine share one request rate per server, which is kept in a small file in the
 temporary folder. If a server asks one worker to slow down (503 SlowDown, 429), all workers on the
-machine must slow down: it helps little if one waits while sixteen others continue.
+machine must slow down. It helps little if one waits while sixteen others continue.
 """
 
 import fcntl
@@ -206,8 +206,7 @@ def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], .
     """Call `ask` until it succeeds, and return its result.
 
     Raises:
-        FileError: `ask` raised one of `errors` for `max_attempts` times, or raised FileError
-            itself.
+        FileError: `ask` raised FileError, or failed `max_attempts` times with one of `errors`.
     """
     attempts = _Attempts(name, max_attempts)
     while True:

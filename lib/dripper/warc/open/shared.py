@@ -2,8 +2,9 @@
 
 Reading a file, or a span of it, needs the same bytes several times: to detect the file type, to
 check whether the span starts and ends at member boundaries, and to read the records. If each of
-these reads opened its own connection, it would cost a request, plus the bytes still in transit when
-the connection is closed. Therefore, recent bytes are kept, and later reads are served from memory.
+these reads opened its own connection, each would cost a request, plus the bytes still in transit
+when the connection is closed. Therefore, recent bytes are kept, and later reads are served from
+memory.
 """
 
 from collections.abc import Sequence
@@ -24,11 +25,13 @@ _BEHIND_BYTES = 1 << 18
 rereads a member and the 64 KiB before it."""
 
 _HELD_BYTES = 1 << 23
-"""The maximum number of bytes kept. lz4 members may have to be followed for 4 MiB."""
+"""The maximum number of bytes kept. A chain of lz4 members may have to be followed for 4 MiB
+(`RUN_BYTES`)."""
 
 _FIRST_STEP, _STEP_RATIO = 1 << 16, 4
 """The size of the first request after the expected end, and the factor by which each further
-request grows. A short overrun requests few bytes in vain, and a long one takes few requests."""
+request grows. In this way, a short overrun wastes few bytes, and a long overrun takes few
+requests."""
 
 
 def open_shared(path: str, settings: ReadSettings, begin: int, until: int | None) -> Source:
@@ -44,8 +47,8 @@ def open_shared(path: str, settings: ReadSettings, begin: int, until: int | None
 
 
 def share_slice(inner: Slice, begin: int, until: int | None) -> Source:
-    """Like `open_shared`, but for an archive inside a file that is already open. The archive gets
-    its own connection."""
+    """Open an archive inside a file that is already open, like `open_shared`. The archive gets its
+    own connection."""
     return inner if isinstance(inner.source, LocalFile) else SharedSource(inner, begin, until)
 
 

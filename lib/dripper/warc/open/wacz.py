@@ -86,7 +86,7 @@ def is_zip(source: Source) -> bool:
 
 
 def list_archives(source: Source, depth: int = 1) -> list[Member]:
-    """Return the archives inside a ZIP, also those in nested WACZ files, in file order.
+    """Return the archives inside a ZIP, including archives in nested WACZ files, in file order.
 
     Raises:
         ZipError: The file has no directory, the directory is too large, or the file size is

@@ -1,8 +1,9 @@
-"""Reads records and gaps one after the other, to the end of the file, whatever it contains.
+"""Reads records and gaps one after the other, to the end of the file, even if the file is damaged.
 
-The reader trusts a record's length if the block is followed by an empty line, another record or the
-end of a member, as the format requires. Otherwise, the block ends at the next record start that can
-be found. A wrong byte therefore costs one record, never the rest of the file.
+The format requires that a block is followed by an empty line, another record or the end of a
+member. The reader trusts a record's length if this is the case. Otherwise, the block ends at the
+next record start that can be found. A wrong byte therefore costs one record, never the rest of the
+file.
 """
 
 import re
@@ -147,14 +148,14 @@ class FrameReader:
 
     def begins_well(self) -> bool:
         """Return whether reading begins at a record with a readable header, other than a
-        continuation record. If this record is also the start of a chain of undamaged members
-        (`Members.is_sound`), the records from there on do not depend on the bytes before it."""
+        continuation record. If this record also starts a chain of undamaged members
+        (`Members.is_sound`), neither this record nor later records depend on earlier bytes."""
         head = self._read_head(0)[0] if self._window.matches(RECORD_START, 0) else None
         return head is not None and head.record_type != "continuation"
 
     def _join_segments(self, first: Frame) -> list[Frame | Gap]:
-        """Join the blocks of the continuation records directly after `first` to the block of
-        `first`. They are read even if the part of the file ends before them.
+        """Append the blocks of the continuation records directly after `first` to the block of
+        `first`. These records are read even if the part of the file ends before them.
 
         If the last segment is missing, the record is marked as truncated (`segmented`).
         """
@@ -227,8 +228,8 @@ class FrameReader:
         )
 
     def _blame(self, start: int, end: int) -> Boundary | None:
-        """Return the problem between positions `start` and `end` if it affects the bytes before it,
-        and mark it as reported."""
+        """Return the first boundary from `start` to `end` if it has a problem, and mark the problem
+        as reported. A problem at the first boundary affects the bytes before it."""
         boundary = next(iter(self._window.between(start, end)), None)
         if boundary is None or not boundary.problem:  # a problem after the start of a member belongs to that member
             return None
@@ -241,8 +242,8 @@ class FrameReader:
         if head is None:
             return self._skip_gap(start)
         if self._window.find_member_at(start) and self._window.matches(RECORD_START, start):
-            # A false length also ends at a member, so resetting the count cannot reread the file
-            # forever.
+            # Even a block with a false length ends at such a member, so resetting the count here
+            # cannot cause the file to be reread forever.
             self._rewinds_left = _FAR_REWINDS
         self.n_starts += 1
         first = self._read_first_bytes(head, at)
@@ -286,8 +287,9 @@ class FrameReader:
     def _find_end_of_header(self, start: int) -> int:
         """Return the position after the empty line that ends the header at `start`, or -1.
 
-        Bytes that were searched for one header are not searched again for the next. 1 MiB may
-        contain 60,000 record starts and no empty line.
+        Bytes that were searched for the end of one header are not searched again for the next
+        header. Otherwise, the search could be slow, because 1 MiB may contain 60,000 record starts
+        and no empty line.
         """
         window, limit = self._window, start + _MAX_HEADER_BYTES
         first, searched, at = self._header_end

@@ -13,8 +13,8 @@ from dripper.warc.open.base import parse_whole_number
 _WARC_LINE = rb"WARC/\d+\.\d+[ \t]*\r?\n"
 _HEADER_NAME = rb"[A-Za-z][A-Za-z0-9\-]*[ \t]*:"
 SCHEMES = rb"(?:https?|ftps?|dns|whois|filedesc|gopher|nntp|news|rtsp|mms|mailto|metadata|urn|screenshot):"
-"""URL schemes in archives. Accepting any word before a colon would mistake HTTP headers for
-records, and so would a truncated scheme such as `tp://`."""
+"""URL schemes in archives. If any word before a colon were accepted, HTTP headers would be mistaken
+for records, and so would URLs with a truncated scheme such as `tp://`."""
 
 _ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} (?=[^\n]{0,1280}+\n)[^\n]{0,1024}\d[ \t]*+\r?\n"
 """The line must end soon after the date. In a line with many dates, the regex would otherwise
@@ -55,7 +55,8 @@ _PARSER = StatusAndHeadersParser([], verify=False)
 
 _FOLD = re.compile(rb"(?<!\r)\r*\n(?=[ \t])")
 _MANY_FOLDS = 1000
-"""warcio appends continuation lines one by one, in time quadratic in their number."""
+"""If a header has more continuation lines than this, they are joined before parsing, because warcio
+appends them one by one, in quadratic time."""
 
 _URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"

@@ -79,7 +79,7 @@ class _Damage:
 
     why: The reason.
 
-    at_end: Whether the file just ended there.
+    at_end: Whether the damage is only that the file ends at this point.
 
     resume: An offset at which reading can certainly continue, if known.
 
@@ -212,22 +212,23 @@ class Members:
             stream.close()
 
     def _looks_compressed(self) -> bool:
-        """Guess whether the file is compressed from its first bytes. If these are damaged, search
-        for members or records after them."""
+        """Guess from the first bytes whether the file is compressed. If these bytes are damaged,
+        search for members or records after them."""
         with self._open(0) as cursor:
             cursor.fill(_HEAD_BYTES)
             if not _MAGIC.match(cursor.stored) and not RECORD_START.match(cursor.stored.lstrip()):
                 cursor.fill(READ_BYTES)
             head = cursor.stored
             if measure_skippable(head):
-                self._skip_skippable(cursor, measure_skippable(head) or 0)  # notes its dictionary for any start
+                self._skip_skippable(cursor, measure_skippable(head) or 0)  # keeps the dictionary for any start
                 return True
         if _MAGIC.match(head) or _is_cut_magic(head):
             return True
         if RECORD_START.match(head.lstrip()):
             return False
         start = find_start(head, 0, arc=None)
-        member = self._find_member(0, len(head) if start < 0 else start)  # lz4 leaves text readable: the first counts
+        # lz4 leaves text readable, so the first record start may lie inside a member before it.
+        member = self._find_member(0, len(head) if start < 0 else start)
         return member is not None or (start < 0 and self._find_member(len(head)) is not None)
 
     def _read_plain(self, start: int) -> Iterator[Piece]:
@@ -247,7 +248,7 @@ class Members:
         """
         self._first_start = min(start, self._first_start)
         resume: int | None = start
-        doubtful = start  # a damaged member has used the bytes before it
+        doubtful = start  # a damaged member has consumed the bytes before this offset
         while resume is not None:
             damage = yield from self._read_chain(resume, doubtful, learns=True)
             if damage is None:
@@ -293,11 +294,13 @@ class Members:
 
     def _find_end_of_records(self, damage: _Damage) -> int:
         """Return the stored offset after which a damaged member may have swallowed other members.
-        It lies after the start of the last record read from the damaged member, except for its
-        first record. So no record is read twice.
+        Records that were already read from the damaged member must not be read again. Therefore,
+        the offset lies after the start of the last of them, unless this is the record at the start
+        of the member.
 
         Only gzip is handled this way. A damaged gzip member shows the text of a swallowed member
-        only if the swallowed member is complete; lz4 and zstd may show some of its text.
+        only if the swallowed member is complete. Damaged lz4 and zstd members may show part of the
+        text of an incomplete member.
         """
         after = damage.at + 1
         if next(self.find_starts(after, damage.until), None) is None:
@@ -392,8 +395,8 @@ class Members:
         self, cursor: Cursor, size: int, passed: dict[int, bytes | None] | None = None
     ) -> _Damage | None:
         """Skip a skippable frame. If it contains a dictionary, keep the dictionary for the frames
-        after it. In a `.warc.zst` file, these are all frames; if two files were joined, they are
-        the frames of the second file."""
+        after it. In a `.warc.zst` file, the dictionary precedes all frames. If two files were
+        joined, the second dictionary precedes the frames of the second file."""
         at, after = cursor.at, cursor.at + 1
         if size > _MAX_DICTIONARY_BYTES or not cursor.fill(size):
             return _Damage(at, after, f"a skippable frame of {size} bytes is not whole", at_end=True)

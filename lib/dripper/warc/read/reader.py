@@ -178,8 +178,8 @@ def read_records(
         path: A path in any storage that `open_source` supports.
         settings: The settings for reading; None means the defaults.
         span: Only records that begin in this span are returned. For any division of a file into
-            consecutive spans, the pages of all spans are the pages of the file, and `merge_reports`
-            merges their reports into the report of the file.
+            consecutive spans, the pages of all spans together are the pages of the file.
+            `merge_reports` merges the reports.
         address: The canonical address for records and report; None means the address of `path`.
     """
     return RecordReader(path, settings or ReadSettings(), span, address)
@@ -205,8 +205,8 @@ def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings 
 
 
 def _read_alone(path: str, offset: int, settings: ReadSettings) -> Record | None:
-    """Return the page at `offset`, also from an archive inside a WACZ. Return None if there is no
-    page."""
+    """Return the page at `offset`, or None if there is no page. The archive may be inside a
+    WACZ."""
     try:
         with closing(open_shared(path, settings, offset, offset + READ_BYTES)) as source:
             base, archive = 0, source

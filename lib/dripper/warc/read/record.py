@@ -75,7 +75,7 @@ broken encoding: Only part of the body could be decompressed.
 
 short body: The body is shorter than the HTTP Content-Length.
 
-damaged member: The block is complete, but its member has a wrong checksum or lacks its end.
+damaged member: The block is complete, but its member has a wrong checksum or is incomplete.
 
 inflated offset: Several records share a compressed member, so `offset` and `length` count inflated
 bytes.
@@ -158,14 +158,14 @@ not http: A record of a dns, whois or ftp URL.
 
 broken record: Bytes that contain no readable record.
 
-unreadable: A zstd frame that needs a dictionary missing before it in the file, or an archive inside
-a WACZ that cannot be read, for example because the ZIP compresses it.
+unreadable: A zstd frame that needs a dictionary missing before it in the file. Also an archive
+inside a WACZ that cannot be read, for example because the ZIP compresses it.
 
 over budget: The rest of a member with more records than its size allows (`dripper.decode.budget`).
 
 not as indexed: The record that an index names is not at the offset in the index.
 
-read before: A record in two selections. The first selection wrote its row.
+read before: A selected record that already has a row, because an earlier selection included it.
 
 forgotten: A page that the output must not contain.
 """

@@ -1,13 +1,13 @@
-"""Finds the records of a span, so that the readers of all spans of a file together return the same
-records as a single reader of the whole file.
+"""Finds the records of a span. The readers of all spans of a file together return the same records
+as a single reader of the whole file.
 
 Reading can begin at a member (gzip, zstd, lz4). However, bytes that look like a member may be part
 of another member, for example if a crawler archived an archive. Therefore, a part begins only at a
-seam: a member that starts with a record, in a chain of undamaged members too long to fit inside
-another member (`Members.is_sound`). Whether an offset is a seam depends only on the file. The
-reader of a span begins at the first seam in the span, and the reader of the previous span ends at
-the same seam. No record is read twice or missed, whatever is damaged. A file without seams is read
-completely by the task for the first span.
+seam: a member that starts with a record, in a chain of undamaged members. The chain must be too
+long to fit inside another member (`Members.is_sound`). Whether an offset is a seam depends only on
+the file. The reader of a span begins at the first seam in the span, and the reader of the previous
+span ends at the same seam. Even in a damaged file, no record is read twice or missed. A file
+without seams is read completely by the task for the first span.
 
 In an uncompressed file, only the lengths of all earlier records distinguish a record from a record
 quoted in a page. Therefore, every task reads the headers from the beginning, but returns only the
@@ -51,8 +51,8 @@ LINK_BYTES = 1 << 16
 distance before a seam, the chain from that member must lead to the seam."""
 
 _AHEAD_BYTES = 3 << 16
-"""Bytes read after the end of a span to check whether the next span may begin there: the longest
-run that a gzip member can contain, and the members around the run."""
+"""Bytes read after the end of a span to check whether the next span may begin there. They cover the
+longest run that a gzip member can contain, and the members around the run."""
 
 
 class _Seams:
@@ -94,8 +94,8 @@ class _Seams:
 
     def _follows(self, before: int | None, at: int) -> bool:
         """Return whether the chain from the member at `before` leads to the member at `at`.
-        `before` is the last member before `at`. Nested members do not lead to each other; checking
-        whether they are sound would take too long."""
+        `before` is the last member before `at`. If not, one of them may be nested in another
+        member. Checking whether `before` is sound would take too long."""
         return before is None or at - before > LINK_BYTES or self._members.leads_to(before, at)
 
     def _begins_chain(self, at: int) -> bool:

@@ -138,7 +138,7 @@ class Window:
         """Return the first position at or after `start` at which a record starts or inflating
         stops, or the end of the file.
 
-        A record also ends at a member that starts with a record.
+        The start of a member that begins with a record also counts as a record start.
         """
         searched_to = start
         while True:
