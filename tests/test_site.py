@@ -16,6 +16,8 @@ from support.chromium import Chromium, find_chromium
 
 ROOT = Path(__file__).parents[1]
 ON_A_PHONE = ("tables/extractions", "tables/stages", "settings", "reference")
+SHARES = 8
+"""Parts of the pages; each commit looks at one of them on a wide screen."""
 TOO_WIDE = """[...document.querySelectorAll(".md-typeset table")].filter(table => {
   const column = table.closest(".md-content__inner").getBoundingClientRect();
   return table.getBoundingClientRect().right > column.right + 1;
@@ -45,11 +47,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     shown.close()
 
 
-def test_no_table_is_wider_than_its_column(site: Path, browser: Chromium) -> None:
+@pytest.mark.draw("pages of the site")
+@pytest.mark.parametrize("share", range(SHARES))
+def test_no_table_is_wider_than_its_column(site: Path, browser: Chromium, share: int) -> None:
     """Without scripts, which widen no table and take most of the time."""
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     browser.set_size(1300, 900)
-    for page in site.rglob("*.html"):
+    for page in sorted(site.rglob("*.html"))[share::SHARES]:
         browser.open(page)
         assert browser.run(TOO_WIDE) == [], page
         assert browser.run("document.documentElement.scrollWidth") == 1300, page

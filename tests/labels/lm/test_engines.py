@@ -96,6 +96,7 @@ def fails_and_lives_on(made: LmLabeler, some: list[SimplifiedPage], right: list[
     return same(made.label_simplified(some), right)
 
 
+@pytest.mark.draw("form of answers")
 def test_parallel_gives_the_state_machines_labels(
     oracle: dict, checkpoint: Path, simplified: list[SimplifiedPage]
 ) -> None:
@@ -195,6 +196,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.draw("end of a worker")
 @pytest.mark.parametrize("killed", [False, True], ids=["ended", "killed"])
 def test_nothing_is_left_behind(checkpoint: Path, python: str, killed: bool) -> None:
     """No process and no shared memory remains, however the worker ends."""
