@@ -35,9 +35,10 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(lib/dripper|tests)/labels/[^/]*", ("lab", "vllm")),
     # Weights see blocks: these decide what a model reads.
     (r"(lib/dripper|tests)/(tree|facts|blocks|keep)/.*|lib/dripper/html\.py", ("lab", "vllm")),
-    # Staged runs have an engine in a worker; sessions and tables differ by the version of Spark.
+    # Staged runs have an engine in a worker; sessions and tables differ by the version of Spark,
+    # and the laboratory's job of evaluations has both.
     (r"(lib/dripper|tests)/spark/((run|workers)/.*|test_(lm|encoder)_stage\.py)", ("vllm",)),
-    (r"(lib/dripper|tests)/spark/((session|tables|upkeep)/.*|test_runtimes\.py)|conf/spark-.*", ("runtimes",)),
+    (r"(lib/dripper|tests)/spark/((session|tables|upkeep)/.*|test_runtimes\.py)|conf/spark-.*", ("lab", "runtimes")),
     (r"(lib/dripper|tests)/spark/.*|jobs/.*|databricks\.yml", ()),
     (r"(lib/dripper|tests)/adapters/.*|lib/dripper/__init__\.py", ("adapters",)),
     # Settings, errors and the guard are below everything.

@@ -25,7 +25,7 @@ TIERS: tuple[str, ...] = CHOOSE["TIERS"]
         ("tests/write/test_text.py", ()),
         ("lib/dripper/spark/run/run.py", ("vllm",)),
         ("lib/dripper/spark/cli.py", ()),
-        ("lib/dripper/spark/tables/store.py", ("runtimes",)),
+        ("lib/dripper/spark/tables/store.py", ("lab", "runtimes")),
         ("lib/dripper/adapters/ray.py", ("adapters",)),
         ("docs/labels.md", ()),
         ("setup.py", TIERS),
