@@ -50,8 +50,8 @@ class Kinds(NamedTuple):
 
 
 def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Span], list[int]]:
-    """Split the page into paragraphs. Return these in the order in which they end, and the elements
-    that were split.
+    """Split the page into paragraphs. Return the paragraphs in the order in which they end. Also
+    return the elements that were split.
 
     Linear in the number of elements and parts.
 

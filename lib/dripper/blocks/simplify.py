@@ -27,8 +27,8 @@ of 2 MB."""
 ELLIPSIS = "<span>...</span>"
 _ODD_SPACES = re.compile(r"\s{2,}|[^\S ]")
 _KEPT_SPACE = re.compile("\0([0-9a-f]+);")
-"""An escape for white space in attributes, which is kept. White space is collapsed in the whole
-markup at once, so attributes are escaped before."""
+"""An escape that protects white space in attributes. White space is collapsed in the whole markup
+at once, so the white space in attributes is escaped first."""
 _QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
 _IMAGE_KEYS = tuple((key, f' {key}="') for key in ("src", "alt", "class", "id"))
 _KEYS = _IMAGE_KEYS[2:]
@@ -208,8 +208,8 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
     The end tags of open elements are kept.
 
     `cutoff` applies to all texts outside tables and formulas, and `table_cutoff` to all texts
-    inside. As in MinerU-HTML 1.1, a text inside that follows an element also counts towards
-    `cutoff`, but is never truncated because of `cutoff`.
+    inside. As in MinerU-HTML 1.1, a text inside a table or formula also counts towards `cutoff` if
+    it comes after another element. But no text inside is truncated because of `cutoff`.
     """
     used = used_inside = depth = 0
     for index in range(first, last + 1):

@@ -61,7 +61,7 @@ def _map(folder: Path, kind: Any) -> Any:
 
 def _write(folder: Path, given: Any) -> None:
     """Write a detector's files atomically. Raises FileExistsError while another process writes
-    them, which is common: all workers on a machine start at the same time."""
+    them. This is common, because all workers on a machine start at the same time."""
     values = (given.nb_ptc, given.nb_pc, given.nb_classes, given.tk_nextmove, given.tk_row, given.tk_output)
     fresh = folder.with_name(f".{folder.name}")
     with suppress(FileNotFoundError):

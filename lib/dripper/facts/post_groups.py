@@ -1,8 +1,8 @@
 """Chooses the groups of elements that are posts, by the elements' names and the marks inside.
 
-The elements of a group share a name and first class, a name and numbered id, or a schema.org type.
-They are posts if they have a post name and if most of them have text and state a person and a date.
-Elements without a post name must also be siblings in date order. Items with titles that link
+The elements of a group share a tag name and first class, a tag name and the prefix of a numbered
+id, or a schema.org type. They are posts if most of them have text and state a person and a date,
+and if they also have a post name or are siblings in date order. Items with titles that link
 elsewhere are a list of articles, not posts.
 """
 
@@ -46,8 +46,8 @@ _FEWEST_EACH = 60
 """Minimum average number of characters outside links in the elements of a group with less
 evidence."""
 _INNER = 0.6
-"""Another group with more elements is chosen if it has at least this fraction of the best group's
-text."""
+"""A group that begins inside the best group and has at least 1.5 times as many posts is chosen
+instead, if it has at least this fraction of the best group's text."""
 _POSTS = re.compile(
     r"[\s\"_-](?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
     r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))"
@@ -61,8 +61,8 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _MOST_ABOVE = 5
-"""Maximum number of elements around the first post; the outermost is searched for the opening
-post."""
+"""Maximum number of nested elements, from the first post outwards. The outermost is searched for
+the opening post."""
 _ARTICLE = re.compile(r' itemtype="[^"]*(?:Article|BlogPosting)"')
 _TYPE = re.compile(
     r' itemtype="https?://schema\.org/(Comment|Answer|Question|DiscussionForumPosting|UserComments|SocialMediaPosting|Review)"'

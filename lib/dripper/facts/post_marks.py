@@ -17,8 +17,8 @@ LONGEST_TAG = 1500
 """Maximum length of a start tag that is read, in characters."""
 _LONGEST_NAME = 40
 NEAR = 24
-"""Number of elements that are searched for a name, or for a quoted post, from an element's start
-on."""
+"""Number of elements, from an element's start on, to search for a name or for a link to a quoted
+post."""
 _MOST_INSIDE = 48
 """Maximum number of texts and tags in an element that holds a single name or date."""
 FEWEST_IN_ORDER = 3

@@ -4,8 +4,8 @@ Each post has an author, a date, an id, and the id of the post that it answers, 
     <li id="post-7"><a class="username">Ann</a> <time datetime="2024-05-03">…</time><p>Ash, too.
 
 Marks of persons and dates are found first (`post_marks`), then the element groups that contain the
-marks (`post_groups`). The author is the name at the same position in most posts. The search
-examines distinct start tags first, then only elements around marks, so it is linear.
+marks (`post_groups`). The author is the name at the same position in most posts. The search takes
+linear time, because it examines the distinct start tags first, and then only elements around marks.
 """
 
 import re

@@ -40,8 +40,8 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     (Dripper paper 3.2, mapping).
 
     The result equals `prune_page`. Linear in len(mapping_html). With the profiles `mineru-…`, the
-    result is MinerU-HTML's output byte for byte. Unknown ids are ignored, helper attributes are
-    kept, and no ids give "<html></html>".
+    result is MinerU-HTML's output byte for byte. So unknown ids are ignored, helper attributes are
+    kept, and the result without ids is "<html></html>".
 
     Args:
         mapping_html: `Page.mapping_html`, of the same profile.
@@ -134,7 +134,8 @@ def _cut(tree: Tree, slices: list[Slice]) -> Cut:
 
 
 def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
-    """Return the cells with kept content by row, as indexes of start tags."""
+    """Return a dict from each row's element to the row's cells with kept content. A cell is the
+    index of its start tag."""
     rows: dict[int, set[int]] = {}
     ancestors: set[int] = set()
     for part in slices:
@@ -241,9 +242,9 @@ class _Cutter:
                 self.in_line = None
 
     def add(self, part: Slice) -> None:
-        """Write a slice. A line break replaces content that is left out between a run and the text
-        before the run. Two replace content with several line breaks, because these begin a
-        paragraph."""
+        """Write a slice. If content is left out between a run and the text before the run, write a
+        line break in place of that content. If that content has several line breaks, write two,
+        because they begin a paragraph."""
         if part.is_run and self.line is not None:
             self.pass_gap(self.line, part.first)
             n_written = int(self.ends_in_break)
@@ -273,8 +274,8 @@ class _Cutter:
 
     def part_from(self, before: int, part: Slice, opened: set[str]) -> None:
         """Separate a slice from the previous slice on the same line if content between them was
-        left out, with a line break if that content has one, or a space if it has text. For runs
-        that continue a line, `pass_gap` does this.
+        left out. Write a line break if that content has one, or else a space if it has text. For
+        runs that continue a line, `pass_gap` does this.
 
         Args:
             opened: Names of the elements to open before the slice.
@@ -289,8 +290,8 @@ class _Cutter:
             self.out[-1] += " "
 
     def start_item(self, element: int) -> str:
-        """Return the start tag of an `li`. If previous items of an `ol` are left out, `value` keeps
-        its number."""
+        """Return the start tag of an `li`. If previous items of an `ol` are left out, add a `value`
+        to keep the item's number."""
         tree, tag = self.tree, self.tree.start_tag(element)
         owner = tree.parents[element]
         if owner < 0 or tree.tags[owner] != "ol":
@@ -306,8 +307,8 @@ class _Cutter:
         return tag if follows or " value" in tag else f'{tag[:-1]} value="{number}">'
 
     def pass_gap(self, before: int, after: int) -> None:
-        """Record the content left out between two parts: whether it has text, whether a line break
-        must replace it, and its number of `br` if it has no text."""
+        """Record the content left out between two parts. Set `has_blank` if it has text or white
+        space and `is_broken` if a line break must replace it. Count its `br` if it has no text."""
         parts = self.tree.parts
         # Mapping HTML has WRAPPERs around other runs.
         names = [

@@ -1,5 +1,5 @@
 """Decides which images on a page belong to its main content. Labelers read only text, so an image
-is judged by its position among the main pieces. Captions are kept with their images.
+is judged by its position among the main blocks. Captions are kept with their images.
 
 An image is main if the nearest element around it that has enough text is mostly main. Captions do
 not count as text. Trackers, icons, avatars and advertisements are not main. The constants were
@@ -31,7 +31,7 @@ from dripper.tree.elements import words
 from dripper.tree.tree import Tree
 
 _TEXT = 30
-"""Minimum number of characters in an element that decides about its images."""
+"""An element decides about the images inside it only if it has at least this many characters."""
 _SHARE = 0.5
 """Fraction of the deciding element's text that must be main for its images to be main."""
 _MOST_ABOVE = 5
@@ -250,8 +250,8 @@ class _Places:
 
     def _judge(self, element: int) -> int | None:
         """Return the verdict on the images in an element, based on the element's text. Return None
-        if the element has too little text, or only an image caption. In that case, its parent
-        decides."""
+        if the element has too little text, or only an image caption. In that case, the element's
+        parent decides."""
         (length, main), name = self._count(element), self._tree.tags[element]
         tag = self._tree.start_tag(element)
         # Read the names last, because reading them takes most of the time.

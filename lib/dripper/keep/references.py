@@ -61,10 +61,10 @@ NONE = References({}, {}, frozenset())
 def find_references(tree: Tree) -> References:
     """Return the notes of a page, and the marks that point to them.
 
-    A mark is a link to a later position on the page, with a number or a symbol as its text. The
-    link, or an element right around it, is superscript or has a name such as `footnote`; or the
-    note links back. All marks of a note have the same text. Links with different numbers and the
-    same target are not marks: they point to a list of sources or reservations.
+    A mark is a link to a later position on the page, with a number or a symbol as its text. In
+    addition, the link or an element right around it is superscript or has a name such as
+    `footnote`, or the note links back. All marks of a note have the same text. Links with different
+    numbers and the same target are not marks: they point to a list of sources or reservations.
     """
     near = [tag for tag in tree.names if tag[:3] == "<a " and (' href="#' in tag or "noteref" in tag)]
     hrefs = {tag: href for tag in near if (href := _read_target(tag))}
@@ -145,8 +145,8 @@ def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool
 
 
 def find_parts(tree: Tree, targets: Collection[int]) -> dict[int, list[int]]:
-    """Return the elements of each note, by target: the block with the target and, if that block has
-    only the note's number, the elements up to the next note.
+    """Return the elements of each note, by target. These are the block with the target and, if that
+    block has only the note's number, the elements up to the next note.
 
     Each block is read only once, even if it has many targets.
     """

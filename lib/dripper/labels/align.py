@@ -1,7 +1,7 @@
 """Aligns a text with the blocks of a page, to find the blocks that the text contains.
 
-The text is either written by a person, to get training labels, or the output of another extractor,
-to get labels.
+A person's text gives training labels. The text that another extractor returns gives the labels that
+this extractor would choose.
 """
 
 from collections.abc import Sequence

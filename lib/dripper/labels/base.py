@@ -89,7 +89,8 @@ class ExplainingLabeler(Labeler, Protocol):
     """A labeler that can explain its decisions."""
 
     def reasons(self, page: Page) -> Mapping[str, npt.NDArray[np.float64]]:
-        """Return the evidence that each block is main by reason, in log odds, shape (n_blocks,)."""
+        """Return, for each reason, its evidence that each block is main, in log odds, shape
+        (n_blocks,)."""
         ...
 
 

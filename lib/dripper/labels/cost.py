@@ -20,7 +20,7 @@ class Sample:
     pages: int
     tokens: Sequence[int]
     blocks: Sequence[int]
-    """`tokens` and `blocks` have a number for each page to label, that is, each page that could be
+    """`tokens` and `blocks` have one number for each page to label. A page counts if it could be
     split and, in a chain, goes to the next labeler."""
     split: int = 0
     """Number of pages that could be split."""

@@ -44,8 +44,8 @@ class EngineError(Exception):
 
 
 def load_labeler(settings: Settings) -> SimplifiedLabeler:
-    """Load the labeler named in the settings. Raises SettingsError if simplified HTML is not enough
-    for it."""
+    """Load the labeler named in the settings. Raises SettingsError if the labeler needs more than
+    simplified HTML."""
     labeler = load_from_settings(settings.labeler, settings.labels)
     if not isinstance(labeler, SimplifiedLabeler):
         raise SettingsError(
@@ -77,7 +77,8 @@ class Engine:
         If a batch fails, its halves are tried separately, down to single pages. If a single page
         and a test page both fail, the engine is restarted, and the page is tried once more. Raises
         EngineError if the restart does not help. A UsageError of the labeler is raised again,
-        because no page is at fault, except for LabelerStoppedError, which a page may have caused.
+        because no page is at fault. The exception is LabelerStoppedError, which a page may have
+        caused.
         """
         problem = ""
         for _ in range(2):

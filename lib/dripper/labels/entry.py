@@ -36,9 +36,9 @@ class Use:
 
 
 def local_folder(model: str) -> Path:
-    """Convert a setting with a folder to a path, in which `~` is the home folder. A value that is
-    not a local path is not changed, so that the caller can report a missing folder and name the
-    setting."""
+    """Convert a setting that names a folder to a path, with `~` replaced by the home folder. A
+    value that is not a local path is not changed, so that the caller can report a missing folder
+    and name the setting."""
     if ":/" in model and not model.startswith("dbfs:/"):
         return Path(model)
     try:

@@ -84,8 +84,8 @@ def fall_back(page: Page, html: str, fallback: Fallback, second: Labeler | None 
     For a page without blocks, the method is always "fallback:empty".
 
     Args:
-        html: The decoded original page. Trafilatura also reads parts of it that are not in mapping
-            HTML.
+        html: The decoded original page. Trafilatura also reads parts of this page that are not in
+            mapping HTML.
         second: The labeler to use for Fallback.CPU.
 
     Raises:

@@ -8,8 +8,8 @@ from dripper.errors import MachineError
 
 
 def is_hub_name(model: str) -> bool:
-    """Return whether a setting has the form of a hub name, `owner/model`. Callers prefer a folder
-    with this path.
+    """Return whether a setting has the form of a hub name, `owner/model`. Callers use a folder with
+    this path instead, if there is one.
 
     >>> is_hub_name("feyninc/pulpie-orange-small"), is_hub_name("./model"), is_hub_name("s3://b/m")
     (True, False, False)

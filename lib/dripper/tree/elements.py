@@ -1,7 +1,7 @@
 """Sets of element names, grouped by function. All profiles share them.
 
 The lists from MinerU-HTML 1.1 are exact copies, because the block rules of every profile are based
-on them (see `segment`).
+on them (see `blocks.segment`).
 """
 
 

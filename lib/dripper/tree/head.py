@@ -31,7 +31,7 @@ class Head(NamedTuple):
     """A document's invisible data. Each field is in document order."""
 
     metas: tuple[tuple[str, str], ...] = ()
-    """The name in lower case and the `content` of each `meta` element. The name is `property`, else
+    """The lower-case name and the `content` of each `meta` element. The name is `property`, else
     `name`, else `itemprop`, else `http-equiv`. Authors and dates of readers' reviews and comments
     are left out, and so are the authors in a list of other pages."""
     links: tuple[tuple[str, str], ...] = ()
@@ -87,7 +87,8 @@ describes."""
 
 
 def _is_of_reply(node: LexborNode) -> bool:
-    """Return whether an element's microdata describe a review, comment or the like by a reader."""
+    """Return whether an element is part of the microdata of a reader's review, comment or
+    answer."""
     above = node.parent
     for _ in range(_NEAR):
         if above is None:
@@ -131,8 +132,8 @@ def write_schema_org(utf8: bytes) -> str:
     """Return a page's top-level JSON-LD objects as a JSON array, unchanged and in document order.
 
     Broken scripts, objects with NaN, and objects nested too deeply for Python (several hundred
-    levels) are left out. So is every object that would raise the total above MAX_JSON_CHARS. Lone
-    surrogates become U+FFFD.
+    levels) are left out. When the total length exceeds MAX_JSON_CHARS, the current object and all
+    later objects are left out. Lone surrogates become U+FFFD.
 
     >>> write_schema_org(b'<script type="application/ld+json">[{"@type": "Recipe",}]</script>')
     '[{"@type": "Recipe"}]'

@@ -1,8 +1,8 @@
 """Rules for the elements, attributes and URLs that could run code or load something.
 
 The rules check one tag at a time, regardless of its position. This is enough, because a browser
-sees exactly these tags: serialised texts and values contain no `<`, and the only elements left with
-raw text are `textarea` and `noscript`.
+sees exactly these tags. Serialised texts and values contain no `<`, and `textarea` and `noscript`
+are the only remaining elements with raw text.
 """
 
 import re
@@ -22,8 +22,8 @@ REMOVED = words(
 """Elements that run code, load a document or change attributes of other elements. They are removed
 with their content.
 
-Frames are removed too, even frames of videos. Their content is not in the archive, and would be
-code of another site.
+Frames are removed too, even video players. The content of a frame is not in the archive, and would
+be another site's code.
 """
 UNWRAPPED = words("object applet")
 """Elements that load a document into a plug-in. Their tags are removed, but their content is
@@ -36,7 +36,7 @@ _DROPPED = words(
     "srcdoc formaction ping codebase classid archive code manifest profile datasrc datafld dataformatas actiontype http-equiv "
     "xml:base attributename allowscriptaccess is"
 )
-"""Attributes that refer to code, to a document or to another base."""
+"""Attributes that refer to code, to a document or to another base URL."""
 _SCHEMES = words(
     "http https ftp ftps mailto tel sms geo news nntp irc ircs xmpp magnet urn doi webcal callto skype whatsapp viber tg"
 )
@@ -61,8 +61,8 @@ _IGNORED = re.compile("[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\ufeff]+|/\\
 """Characters that old browsers ignored inside a scheme or CSS."""
 _NAMES = "|".join(sorted((ADDRESSES | ADDRESS_SETS | _DROPPED) | {"style"}))
 NOTABLE = re.compile(rf""" (on[^\t\n\f\r =>"]*|{_NAMES})="([^"]*)\"""")
-"""An attribute to check. Works only for tags with spaces between attributes, and with double quotes
-around values but not inside."""
+"""Matches an attribute to check. Attributes must be separated by spaces. Values must be in double
+quotes, and must not contain double quotes."""
 _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])""")
 
 
@@ -74,7 +74,7 @@ def _read_clobbering() -> frozenset[str]:
 
 
 def find_notable(tags: Sequence[str]) -> set[str]:
-    """Return the serialised start tags with an attribute to check. Most tags have none."""
+    """Return the serialised start tags that have an attribute to check. Most tags have none."""
     notable = set(filter(_NOTABLE_NAME.search, tags))
     if "script:" in "".join(tags).lower():
         notable.update(tag for tag in tags if "script:" in tag.lower())
@@ -87,8 +87,8 @@ def find_reaching(tags: Sequence[str]) -> set[str]:
 
 
 def reaches_scripts(tag: str) -> bool:
-    """Return whether a serialised start tag has an id or name that can disturb a page's scripts, or
-    opens a window that can change the page.
+    """Return whether a serialised start tag can disturb a page's scripts with its id or name, or
+    can open a window with access to the page.
 
     >>> [reaches_scripts(f"<a {each}>") for each in ('id="forms"', 'id="part"', 'target="x"')]
     [True, False, True]
@@ -141,7 +141,8 @@ def _runs_nothing(address: str, attribute: str) -> bool:
 
 
 def is_inert(attribute: str, value: str) -> bool:
-    """Return whether an attribute can be kept. Not for attributes with URLs."""
+    """Return whether an attribute can be kept. For an attribute with a URL, use
+    `clean_inert_address`."""
     name = attribute.lower()
     if name.startswith("on") or name in _DROPPED:
         return False

@@ -2,7 +2,7 @@
 marks can make a text look like another text.
 
 The three flags that need tag characters are kept (Unicode Technical Standard 51, C.1). Embeddings
-and isolates are kept if they end on the line on which they begin (Unicode Standard Annex 9).
+and isolates are kept if they begin and end on the same line (Unicode Standard Annex 9).
 Overrides are always dropped, because they show letters in reverse order.
 """
 

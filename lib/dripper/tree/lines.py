@@ -4,8 +4,9 @@ its name, so the sentence is one block. Also writes ruby as people read it: `漢
     <p>一本の<ruby>柳<rp>(</rp><rt>やなぎ</rt><rp>)</rp></ruby>が</p>      一本の柳(やなぎ)が
 
 The profiles `paper` and `mineru-1.1` keep MinerU-HTML's 44 inline names (`elements.INLINE`), and
-split this line into six blocks. Of 2,432 labelled pages, 102 have an element with another name
-within a line, and 11 lost such an element between main neighbours.
+split the line above into six blocks. On 102 of 2,432 labelled pages, a line contains an element
+with another name. On 11 of these pages, such an element was lost, although the blocks before and
+after it were main.
 """
 
 import re
@@ -23,11 +24,11 @@ PHRASING = RUBY | words("bdi data del ins meter o:p output progress slot tt wbr"
 Word's empty `o:p`. None of these elements ends a line."""
 _WORD_END = "o:p"
 _SHOWN_ALONE = INLINE | LINE_BREAKING | PHRASING | words("html head title math")
-"""Elements that are judged without their neighbours."""
+"""`find_in_line` does not check the neighbours of these elements."""
 _MOST_AROUND = 8
-"""Maximum number of elements between an element in a line and the line's text."""
+"""Maximum number of nested elements to check, from an element outwards."""
 _FEW_PARTS = 200
-"""Maximum number of an element's texts and tags that are searched for text."""
+"""Maximum number of an element's parts (texts and tags) to search for text."""
 _CJK = "\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff64\U00020000-\U0003ffff"
 """Han, kana and their punctuation: scripts without spaces between words (Hangul has them)."""
 _WRAP = re.compile(rf"(?<=[{_CJK}])[ \t\r]*\n[ \t\r\n]*(?=[{_CJK}])")
@@ -38,9 +39,10 @@ direction marks are not included because they change the shown text."""
 
 
 def find_in_line(tree: Tree) -> frozenset[int]:
-    """Return the elements that do not end a line and are not in INLINE. These are phrasing content,
-    and elements beside text that contain nothing that begins a line, such as a custom element, a
-    MathJax container, or a `select` in a sentence. Takes linear time."""
+    """Return the elements that do not end a line and are not in INLINE. These are phrasing
+    elements, and other elements beside text, such as a custom element, a MathJax container, or a
+    `select` in a sentence. These other elements are returned only if they contain no element of
+    LINE_BREAKING. Takes linear time."""
     names = set(tree.names.values())
     odd, phrasing = (names - _SHOWN_ALONE) | (names & {"select"}), names & PHRASING
     if not odd and not phrasing:
@@ -49,7 +51,7 @@ def find_in_line(tree: Tree) -> frozenset[int]:
     for element in [element for element in found if tree.tags[element] == _WORD_END]:
         inside = tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]
         if len(inside) <= _FEW_PARTS and not any(map(str.strip, inside)):
-            # An empty paragraph inside the element does not make a layout table.
+            # An empty paragraph inside `o:p` must not turn a table around it into a layout table.
             found.update(range(element, tree.lasts[element] + 1))
     breaks = tree.named(LINE_BREAKING - _CHOICES) if odd else []
     last = 0
@@ -118,7 +120,7 @@ _SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
 
 
 def is_printed(tree: Tree) -> bool:
-    """Return whether a page may contain lines of a printed page. Only the distinct tags are
+    """Return whether a page may contain lines converted from a PDF. Only the distinct tags are
     checked."""
     lines = [tag for tag, classes in tree.values("class").items() if classes.startswith("t m")]
     lines += [tag for tag, style in tree.values("style").items() if "position:absolute;top:" in style]
@@ -181,8 +183,9 @@ def write_annotations(tree: Tree) -> list[str]:
 
 
 def find_kept_lines(tree: Tree) -> list[int]:
-    """Return the indexes, in the tree's parts, of texts with line breaks that browsers show because
-    of a `white-space` style. Code is left out. 2 of 3,598 pages have such texts."""
+    """Return the indexes in `tree.parts` of texts that contain line breaks and have a `white-space`
+    style with which browsers show these breaks. Code is left out. 2 of 3,598 pages have such
+    texts."""
     tags = {tag for tag, style in tree.values("style").items() if _KEEPS_LINES.search(style)}
     found = dict[int, None]()
     for element in tree.tagged(tags):

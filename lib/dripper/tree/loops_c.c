@@ -1,5 +1,5 @@
-/* The loops of dripper.tree.loops in C, where a compiler was at hand (see setup.py). They give the same results. Lists that do
-   not fit together are an IndexError. */
+/* C versions of the loops in dripper.tree.loops, built if a C compiler is available (see setup.py). Results are the same. Lists
+   with lengths or indexes that do not fit together raise IndexError. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -25,15 +25,15 @@ static Py_ssize_t number_at(PyObject *numbers, Py_ssize_t index, Py_ssize_t leas
     return -1;
 }
 
-/* Append an object that is given away. Return 0, or -1 with an exception. */
+/* Append an object and release the caller's reference to it. Return 0, or -1 with an exception. */
 static int append(PyObject *list, PyObject *item) {
     int failed = item == NULL || PyList_Append(list, item) < 0;
     Py_XDECREF(item);
     return failed ? -1 : 0;
 }
 
-/* choose(values, wanted, places): the indexes of the values that are wanted; of the places, if they are not None, the values at which
-   are. */
+/* choose(values, wanted, places): return the indexes of the wanted values. If places is not None, it lists indexes into
+   values: check only these values, and return indexes into places. */
 static PyObject *choose(PyObject *self, PyObject *args) {
     PyObject *values, *wanted, *places, *found = PyList_New(0);
     struct { PyObject *value; int is_wanted; } known[64] = {{NULL, 0}}; /* a page repeats few strings */
@@ -60,12 +60,12 @@ failed:
     return NULL;
 }
 
-/* Tell whether a character may begin or end a word: a letter, a digit, or one of some others. */
+/* Return whether a character may begin or end a word: a letter, a digit, or one of `others`. */
 static int is_of_word(Py_UCS4 character, PyObject *others) {
     return Py_UNICODE_ISALNUM(character) || PyUnicode_FindChar(others, character, 0, PyUnicode_GET_LENGTH(others), 1) >= 0;
 }
 
-/* find_joints(parts, marks, ends, begins): as the function of this name in dripper.tree.loops. */
+/* find_joints(parts, marks, ends, begins): see the function of the same name in dripper.tree.loops. */
 static PyObject *find_joints(PyObject *self, PyObject *args) {
     PyObject *parts, *marks, *ends, *begins, *found = PyList_New(0);
     if (found == NULL || !PyArg_ParseTuple(args, "O!O!UU", &PyList_Type, &parts, &PyList_Type, &marks, &ends, &begins)) goto failed;
@@ -91,7 +91,7 @@ failed:
     return NULL;
 }
 
-/* spread(block, splits, parents, first, end): mark the parent of each element from first on that is marked, the last element first. */
+/* spread(block, splits, parents, first, end): see the function of the same name in dripper.tree.loops. */
 static PyObject *spread(PyObject *self, PyObject *args) {
     Py_buffer block, splits;
     PyObject *parents;
@@ -108,7 +108,7 @@ static PyObject *spread(PyObject *self, PyObject *args) {
     return fits ? Py_NewRef(Py_None) : refuse();
 }
 
-/* Tell whether the text at an index holds more than white space; -1 with an exception. */
+/* Return 1 if the text at an index contains more than white space, else 0, or -1 with an exception. */
 static int says(PyObject *texts, Py_ssize_t index) {
     PyObject *text = text_at(texts, index);
     for (Py_ssize_t at = 0; text != NULL && at < PyUnicode_GET_LENGTH(text); at++)
@@ -127,7 +127,7 @@ static int add_paragraph(Walk *walk, Py_ssize_t element, Py_ssize_t first, Py_ss
     return append(walk->paragraphs, Py_BuildValue("(nnnO)", element, first, last, is_run ? Py_True : Py_False));
 }
 
-/* Walk over the elements. frames: room for as many numbers as there are elements. Return 0, or -1 with an exception. */
+/* Walk over the elements. frames: space for one number per element. Return 0, or -1 with an exception. */
 static int walk_all(Walk *walk, Py_ssize_t *frames) {
     Py_ssize_t n = walk->n_elements, n_parts = PyList_GET_SIZE(walk->texts), n_frames = 0, node = 0, child = 1;
     Py_ssize_t open = number_at(walk->opens, 0, 0, n_parts), start = -1, behind = open + 1;
@@ -176,8 +176,8 @@ static int walk_all(Walk *walk, Py_ssize_t *frames) {
     }
 }
 
-/* walk(texts, tags, opens, closes, lasts, removed, block, splits, whole): the paragraphs, as tuples, and the elements that were
-   entered: segment._walk in C. */
+/* walk(texts, tags, opens, closes, lasts, removed, block, splits, whole): C version of segment._walk. Return the paragraphs
+   as tuples, and the elements that were entered. */
 static PyObject *walk(PyObject *self, PyObject *args) {
     Walk walk = {0};
     Py_buffer flags[3];

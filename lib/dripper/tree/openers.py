@@ -22,8 +22,8 @@ _MOVES = re.compile(
     "scroll|parallax|js-hid|fouc|katex|mathjax|mjx|tables?[_-]?wrap|tablepress|"
     r'aria-label="[^"]*\b\d+ (?:of|/) \d'
 )
-"""Marks, in lower case, of elements that move into view, or that a script shows only after laying
-them out."""
+"""Lower-case marks of elements that move into view, or that a script lays out before it shows
+them."""
 _STYLE = re.compile(' style="([^"]*)"')
 _MOVING = re.compile(
     r"transition|will-change|animation|transform\s*:(?!\s*(?:scale|rotate|matrix\(0|translate[^;]*-\d{3}))"
@@ -38,7 +38,7 @@ _OPENERS = (' aria-controls="', ' popovertarget="', " data-ta", ' data-toggle="'
 """Beginnings of attributes with the id of the part to open, such as `data-target` and
 `data-tab`."""
 _KEYS = (' id="', ' data-tab-key="', ' data-tab="', ' data-tab-id="')
-"""Beginnings of attributes by which a control identifies the part that it opens."""
+"""Beginnings of attributes with the name of a part. A control refers to the part by this name."""
 _MORE = re.compile(
     r"\b(?:more|full|expand|open|reveal|continue|answers?|solutions?|hints?|spoilers?|transcript|details?|show|read|view|"
     r"mehr|weiterlesen|weiter|anzeigen|suite|plus|lire|afficher|más|mas|ver|leer|mostrar|mais|leia|continua|leggi|altro|"
@@ -51,7 +51,7 @@ _MOST_MORE = 40
 """Maximum length of a button's text in characters."""
 _BUTTON = re.compile(r'<(?:a|button|label|summary)[ >]|role="button"| onclick=| aria-expanded=')
 _NEAR = 10
-"""Number of tags before and after a hidden element to search for a button."""
+"""Number of tags to search for a button on each side of a hidden element."""
 
 
 def opens_later(tag: str, *, moves: bool) -> bool:

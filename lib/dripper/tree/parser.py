@@ -1,9 +1,10 @@
 """Parses HTML5 with lexbor (through selectolax), and rejects markup for which lexbor needs
 quadratic time.
 
-lexbor is linear except in three cases, and real pages stay far below all three. The limits turn a
-page that would take minutes or gigabytes into an error row. Open elements are only counted by name.
-The guard's limits handle markup that is made to deceive this count.
+lexbor needs linear time except in three cases, and real pages stay far below the limits for all
+three. A page that would take minutes or gigabytes becomes an error row. The check only counts open
+elements by name. Markup that is made to deceive this count can still reach the time and memory
+limits of `dripper.guard`.
 """
 
 import re
@@ -51,7 +52,8 @@ _CLOSED_ALIKE = frozenset(
 _ROOTS = (b"html", b"body")
 _CELLS = (b"td", b"th", b"caption")
 _LEAKING = (b"svg", b"math", b"select")
-"""A formatting element inside one of these closes it, and stays open after it."""
+"""A formatting element inside one of these elements closes the outer element, and stays open after
+it."""
 _MARKS = (b"table", b"object", b"applet", b"marquee", b"template", *_LEAKING)
 """Inside these elements, an end tag cannot close a formatting element that began outside."""
 _START_TAG = re.compile(rb"<[a-zA-Z][^\t\n\f\r />]*+((?:" + _ATTRIBUTE + rb")*+)")
@@ -147,8 +149,8 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
         found = Counter(match[0] for match in _match_at(_FORMATTING_TAG, html, begins[kinds == 1]))
         if (most + sum(min(count, _SAME) for count in found.values())) * n_tags > limits.repeats:
             return True
-    # Attributes cannot be counted by a single character as tags can. But in a tag with many
-    # attributes, there is a long gap before the next `<`, perhaps after a `<` inside the tag.
+    # Unlike tags, attributes cannot be counted by a single character. But in a tag with many
+    # attributes, one `<` is far from the next. The first of the two may be inside the tag.
     gaps = np.diff(begins, append=len(html))
     looked_at = (gaps > min(_LONG_GAP, limits.attributes)) | (kinds == 2)
     written = [match[1] for match in _match_at(_START_TAG, html, begins[looked_at])]
@@ -276,7 +278,7 @@ def parse_document(html: str | bytes) -> LexborHTMLParser:
     every string.
     """
     try:
-        # Events are not used, and cost 5 % of the parsing time.
+        # Events are not used, and would cost 5 % of the parsing time.
         return LexborHTMLParser(html, options=LexborDocumentOptions.WO_EVENTS)
     except SelectolaxError as error:
         raise MemoryError(str(error)) from None

@@ -1,16 +1,16 @@
-"""Converts the parts of a page to plain text. Adds the line breaks that a browser shows, and spaces
-between neighbours that a browser shows apart even without white space in the markup.
+"""Converts the parts of a page to plain text. Adds the line breaks that a browser shows. Also adds
+a space between two elements without white space between them if a browser shows a gap.
 
     <span>637kcal</span><span>Carbohydrates: 80g</span><span>Protein: 9g</span>
 
-is shown with gaps. The gaps come from a style sheet, and archives of pages do not contain it. So
-the gaps are guessed. One sign is an element that is shown as a box because of its name, style or a
-well-known class. Another is two links side by side. The last is any other two elements side by
-side, if the characters that meet rarely meet inside a word.
+is shown with gaps. The gaps come from a style sheet that is not in the archive, so they have to be
+guessed. There are three signs of a gap. One is an element that is shown as a box because of its
+name, style or a well-known class. Another is two links side by side. The third is any two elements
+side by side, if the last character of one and the first of the other rarely meet inside a word.
 
-In 1,304 training pages with reference texts of their own, a lower-case letter before an upper-case
-letter of the next element means two words in 93 of 124 cases (19 of 22 pages), a lower-case letter
-before a digit in 22 of 24, and a digit before an upper-case letter in all 12.
+In 1,304 training pages that have a separate reference text, a lower-case letter before an
+upper-case letter of the next element means two words in 93 of 124 cases (19 of 22 pages), a
+lower-case letter before a digit in 22 of 24, and a digit before an upper-case letter in all 12.
 """
 
 import re
@@ -86,8 +86,8 @@ digits."""
 
 
 def _add_space(tree: Tree, texts: list[str], changed: dict[int, str], first: int, last: int) -> None:
-    """Add a space to `changed`, between the elements that end and the elements that begin among the
-    tags `first` to `last`."""
+    """Add a space right before the first start tag among the tags `first` to `last`, or after these
+    tags if all are end tags. Write the new text to `changed`."""
     last_end = last
     for index in range(first, last + 1, 2):
         if texts[index] and texts[index][1] != "/":
@@ -173,7 +173,8 @@ def _list_start_tags(tree: Tree, first: int, count: int) -> list[str]:
 
 
 def _is_boxed(tree: Tree, first: int, last: int) -> bool:
-    """Return whether the style or class of an element that ends or begins here makes it a box."""
+    """Return whether an element that ends or begins at the tags `first` to `last` is a box because
+    of its style or class."""
     tags = _list_start_tags(tree, first, (last - first) // 2 + 1)
     tags += [tag for tag in tree.parts[first : last + 1 : 2] if tag[1:2] != "/"]
     return any(map(_is_box, tags))

@@ -13,8 +13,8 @@ def read_main_html(
 
     Args:
         read_tags, hidden_share: See `scan`.
-        is_pruned: Whether `keep.cut` wrote the HTML, which then needs no parsing. HTML with
-            unbalanced tags is parsed anyway.
+        is_pruned: Whether `keep.cut` wrote the HTML. Such HTML is parsed only if its tags are
+            unbalanced.
     """
     if is_pruned:
         try:

@@ -1,5 +1,5 @@
-"""Converts serialised markup to a `Tree` in three steps: split the markup with a regular
-expression, read each distinct tag once, and loop over all tags.
+"""Converts serialised markup to a `Tree`. Splits the markup with a regular expression, reads each
+distinct tag once, and loops over all tags.
 
 If a C compiler was available during installation (see setup.py), the C versions in `scan_c.c` are
 used. Results are the same.
@@ -28,7 +28,7 @@ START, VOID, HIDDEN, END, DROP, MARKED = range(6)
 
 
 _ROUNDS = 6
-"""Maximum number of passes. Each searches the newly shown elements for hidden elements."""
+"""Maximum number of passes. Each pass searches the newly shown elements for hidden elements."""
 
 
 class UnbalancedMarkupError(ValueError):
@@ -74,7 +74,8 @@ def scan(
             tags of elements to cut out.
         hidden_share: An element with more than this fraction of the page's text is not cut out.
         sight: Decides which elements are hidden. If given, `hidden_share` is ignored.
-        has_blanks: Whether the markup has non-breaking spaces as references, as lexbor writes them.
+        has_blanks: Whether non-breaking spaces are written as references (`&nbsp;`), as lexbor
+            does.
 
     Raises:
         UnbalancedMarkupError: If tags do not balance, because `markup` does not come from a
@@ -177,9 +178,9 @@ def _read_tags(
 
 
 def read_names(tags: Iterable[str], void: Collection[str]) -> Names:
-    """Read distinct tags. Return their element names, their kinds (START, VOID, END, or DROP for
-    tags to remove), the start tags, and the attribute values of the start tags (see
-    `tree.read_values`)."""
+    """Read distinct tags. Return their element names, their kinds, the start tags, and the
+    attribute values of the start tags (see `tree.read_values`). A kind is START, VOID, END, or DROP
+    for a tag to remove."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
     start_tags: list[str] = []
@@ -199,11 +200,11 @@ def read_names(tags: Iterable[str], void: Collection[str]) -> Names:
 
 
 def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
-    """Return the elements and the ranges to cut out, or None if tags do not balance. The indexes of
-    elements are valid after the cuts.
+    """Return the elements and the ranges to cut out, or None if tags do not balance. The elements'
+    indexes refer to the parts that remain after the cuts.
 
     Args:
-        kinds: The kinds of the tags.
+        kinds: One byte per tag (START, VOID, HIDDEN, END or DROP).
         text_before: The number of text characters before each text, and the total. May be empty if
             no tag is HIDDEN.
     """

@@ -1,25 +1,25 @@
-/* The loops of dripper.tree.scan in C, where a compiler was at hand (see setup.py): `split`, `read_names` and `elements`. */
+/* C versions of loops in dripper.tree.scan, built if a C compiler is available (see setup.py). */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Split gives the same parts as the regular expression of dripper.tree.scan, but equal tags are one string: three of four tags
-   of a page are copies, which need not be made, and whoever looks one up afterwards need not hash and compare it again. */
+/* `split` returns the same parts as the regular expression of dripper.tree.scan, but stores equal tags as one string. Three of
+   four tags of a page are copies. Sharing them saves memory, and a later lookup need not hash and compare the string again. */
 
-/* A tag whose place and the next ones are taken becomes a copy: so no page can make the search slow. */
+/* If a tag's slot and the slots after it are taken, the tag is stored as a copy. So no page can make the search slow. */
 enum { FIRST_SLOTS = 1024, MOST_PROBES = 8 };
 
 typedef struct {
     Py_ssize_t start, length;
-    PyObject *tag; /* borrowed from the list of parts; NULL: free */
+    PyObject *tag; /* borrowed from the list of parts; NULL if the slot is free */
 } Slot;
 
 typedef struct {
-    PyObject *markup, *parts, *reference, *blank; /* `&nbsp;`, and the character to write instead; NULL: it stays */
+    PyObject *markup, *parts, *reference, *blank; /* `&nbsp;` and the character to write instead, or NULL to keep the reference */
     const unsigned char *bytes;
-    Py_ssize_t kind; /* bytes a character */
+    Py_ssize_t kind; /* bytes per character */
     Slot *slots;
     size_t n_slots, n_used;
 } Splitter;
@@ -37,7 +37,7 @@ static uint64_t hash_of(const unsigned char *bytes, size_t n_bytes) {
     return hash ^ hash >> 32;
 }
 
-/* Return the slot of the tag markup[start : start + length]: that of its copy, a free one, or NULL where all are taken. */
+/* Return the slot that holds the tag markup[start : start + length], else a free slot, or NULL if all are taken. */
 static Slot *slot_of(Splitter *splitter, Py_ssize_t start, Py_ssize_t length) {
     const unsigned char *own = splitter->bytes + start * splitter->kind;
     size_t n_bytes = length * splitter->kind, place = hash_of(own, n_bytes);
@@ -76,7 +76,7 @@ static PyObject *part_of(Splitter *splitter, Py_ssize_t start, Py_ssize_t end) {
     return mended;
 }
 
-/* Append a new reference, which is taken. Return 0, or -1 with an exception. */
+/* Append a part and release the caller's reference to it. Return 0, or -1 with an exception. */
 static int append(Splitter *splitter, PyObject *part) {
     int failed = part == NULL || PyList_Append(splitter->parts, part) < 0;
     Py_XDECREF(part);
@@ -95,7 +95,7 @@ static int append_tag(Splitter *splitter, Py_ssize_t start, Py_ssize_t end) {
     return append(splitter, tag);
 }
 
-/* Return the index behind the comment or tag that begins at `start`, -1 if none does, -2 with an exception. */
+/* Return the index after the comment or tag that begins at `start`, -1 if it has no end, or -2 with an exception. */
 static Py_ssize_t end_of_token(PyObject *markup, Py_ssize_t start, Py_ssize_t length) {
     static const char OPENS_COMMENT[] = "<!--";
     Py_ssize_t first = PyUnicode_FindChar(markup, '>', start, length, 1), end = first;
@@ -119,7 +119,7 @@ static int append_all(Splitter *splitter) {
         Py_ssize_t end = end_of_token(splitter->markup, start, length);
         if (end < 0) {
             start = end;
-            break; /* no ">" behind this one, hence behind none that follows */
+            break; /* no ">" after this "<", so none after a later "<" either */
         }
         if (append(splitter, part_of(splitter, done, start)) < 0 || append_tag(splitter, start, end) < 0)
             return -1;
@@ -128,7 +128,7 @@ static int append_all(Splitter *splitter) {
     return start == -2 ? -1 : append(splitter, part_of(splitter, done, length));
 }
 
-/* split(markup, has_blanks): texts and tags in turns; with has_blanks, `&nbsp;` becomes a character. */
+/* split(markup, has_blanks): return alternating texts and tags. With has_blanks, replace each `&nbsp;` by its character. */
 static PyObject *split(PyObject *self, PyObject *args) {
     PyObject *markup;
     int has_blanks;
@@ -145,17 +145,17 @@ static PyObject *split(PyObject *self, PyObject *args) {
 /* Kinds of tags, as in dripper.tree.scan. */
 enum { START, VOID, HIDDEN, END, DROP };
 
-/* The attributes whose values are read. starting: for each ASCII letter, the bits of the keys that begin with it. */
+/* The attributes to read. starting: for each ASCII letter, a bit mask of the keys that begin with it. */
 enum { MOST_KEYS = 32 };
 
 typedef struct {
     const char *texts[MOST_KEYS];
     Py_ssize_t lengths[MOST_KEYS];
-    PyObject *found[MOST_KEYS]; /* borrowed from the result: dicts of tags and values */
+    PyObject *found[MOST_KEYS]; /* borrowed from the result: dicts from tags to values */
     uint32_t starting[128];
 } Keys;
 
-/* Return the key of which `KEY="` begins at `start`, or -1. */
+/* Return the index of the key if `KEY="` begins at `start`, else -1. */
 static int key_at(const Keys *keys, PyObject *tag, Py_ssize_t start, Py_ssize_t length) {
     Py_UCS4 first = start < length ? PyUnicode_READ_CHAR(tag, start) : 128;
     uint32_t left = first < 128 ? keys->starting[first] : 0;
@@ -215,7 +215,7 @@ static int read_name(const Names *found, const Keys *keys, PyObject *tag) {
     return failed ? -1 : 0;
 }
 
-/* Prepare the keys, and a dict for each in `values`. Return 0, or -1 with an exception. */
+/* Fill in `keys`, and add a dict to `values` for each key. Return 0, or -1 with an exception. */
 static int prepare(Keys *keys, PyObject *names, PyObject *values) {
     Py_ssize_t n_keys = PyTuple_GET_SIZE(names);
     for (Py_ssize_t key = 0; key < n_keys && key < MOST_KEYS; key++) {
@@ -234,7 +234,7 @@ static int prepare(Keys *keys, PyObject *names, PyObject *values) {
     return -1;
 }
 
-/* read_names(tags, void, keys): names, kinds, start tags, and by key the values of the tags that have the attribute. */
+/* read_names(tags, void, keys): return names, kinds, start tags, and for each key a dict from tags to values. */
 static PyObject *read_names(PyObject *self, PyObject *args) {
     PyObject *tags, *void_names, *key_names;
     if (!PyArg_ParseTuple(args, "OOO!", &tags, &void_names, &PyTuple_Type, &key_names)) return NULL;
@@ -253,15 +253,15 @@ static PyObject *read_names(PyObject *self, PyObject *args) {
     return result;
 }
 
-/* The elements found so far; arrays are as long as there are tags. hidden: the index of the start tag of an element that is to be
-   cut if it is small, else 0. outer: the parents of the open elements. cuts: a list of ranges. */
+/* The elements found so far. Each array has one entry per tag. hidden: the index of the start tag if the element is to be cut out
+   when it is small, else 0. outer: the parents of the open elements. cuts: a list of ranges. */
 typedef struct {
     Py_ssize_t *parents, *opens, *closes, *lasts, *hidden, *outer;
     Py_ssize_t n_elements, n_open;
     PyObject *cuts;
 } Elements;
 
-/* text_before: a list, running sums of the lengths of the texts, from 0; may be empty where no tag is HIDDEN. */
+/* text_before: a list of the cumulative lengths of the texts, beginning with 0. May be empty if no tag is HIDDEN. */
 typedef struct {
     const unsigned char *kinds;
     Py_ssize_t n_tags;
@@ -269,7 +269,7 @@ typedef struct {
     double hidden_share;
 } Tags;
 
-/* Add a range of parts to the cuts, in place of those inside it. Return 0, or -1 with an exception. */
+/* Add a range of parts to the cuts, and remove the cuts inside this range. Return 0, or -1 with an exception. */
 static int cut(PyObject *cuts, Py_ssize_t first, Py_ssize_t last) {
     Py_ssize_t n_cuts = PyList_GET_SIZE(cuts), n_kept = n_cuts;
     while (n_kept > 0 && PyLong_AsSsize_t(PyTuple_GET_ITEM(PyList_GET_ITEM(cuts, n_kept - 1), 0)) > first) n_kept--;
@@ -280,14 +280,14 @@ static int cut(PyObject *cuts, Py_ssize_t first, Py_ssize_t last) {
     return failed ? -1 : 0;
 }
 
-/* Tell whether a hidden element, from tag to tag, has so little of the page's text that it is cut. */
+/* Return whether a hidden element has so little of the page's text that it is cut out. first, last: numbers of its tags. */
 static int is_small(const Tags *tags, Py_ssize_t first, Py_ssize_t last) {
     Py_ssize_t before = PyLong_AsSsize_t(PyList_GET_ITEM(tags->text_before, first + 1));
     Py_ssize_t behind = PyLong_AsSsize_t(PyList_GET_ITEM(tags->text_before, last + 1));
     return behind - before <= tags->hidden_share * PyLong_AsSsize_t(PyList_GET_ITEM(tags->text_before, tags->n_tags + 1));
 }
 
-/* Return 1, 0 where tags do not balance, -1 with an exception. */
+/* Return 1, 0 if tags do not balance, or -1 with an exception. */
 static int find_elements(const Tags *tags, Elements *found) {
     Py_ssize_t shift = 0, parent = -1;
     for (Py_ssize_t tag = 0; tag < tags->n_tags; tag++) {
@@ -342,8 +342,7 @@ static int is_text_before(PyObject *text_before, Py_ssize_t n_tags) {
     return PyList_GET_SIZE(text_before) == n_tags + 2;
 }
 
-/* elements(kinds, text_before, hidden_share): parents, opens, closes, lasts, cuts, as `find_elements` in dripper.tree.scan
-   returns them; None where tags do not balance. */
+/* elements(kinds, text_before, hidden_share): see `find_elements` in dripper.tree.scan. */
 static PyObject *elements(PyObject *self, PyObject *args) {
     Tags tags;
     if (!PyArg_ParseTuple(args, "y#O!d", &tags.kinds, &tags.n_tags, &PyList_Type, &tags.text_before, &tags.hidden_share)) return NULL;

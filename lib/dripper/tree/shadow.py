@@ -1,5 +1,5 @@
 """Attaches declarative shadow roots, as browsers do during parsing. A component's visible markup is
-in a template. Its slots are filled with content from the page.
+in a template. The slots of this template are filled with content from the page.
 
     <my-card><template shadowrootmode="open"><h2><slot></slot></h2></template>The mill</my-card>
 

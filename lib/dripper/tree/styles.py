@@ -17,13 +17,15 @@ class Way(Enum):
     DISPLAY = "display"
     """The element has no box, so nothing inside it can be visible."""
     VISIBILITY = "visibility"
-    """The element is invisible, but elements inside it with `visibility: visible` are not."""
+    """The element is invisible, except for elements inside it with `visibility: visible`."""
     TEXT = "text"
-    """The letters have no size, have no colour or are off screen. Elements inside may differ."""
+    """The letters have no size, have no colour or are off screen. Nested elements may have visible
+    letters."""
     BOX = "box"
     """The box is transparent, empty, clipped or off screen."""
     NAME = "name"
-    """A class marks the element as text for screen readers, or an attribute hides it from them."""
+    """A class marks the element as text for screen readers, or an attribute hides the element from
+    screen readers."""
     NEVER = "never"
     """The element is never shown."""
 
@@ -74,8 +76,8 @@ _FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]*)\)")
 
 
 def read_declarations(style: str) -> dict[str, str]:
-    """Parse a style into its declarations. If a property is repeated, the last important
-    declaration wins, otherwise the last declaration.
+    """Parse a style into its declarations. If a property is repeated, the last `!important`
+    declaration wins. If there is none, the last declaration wins.
 
     Linear.
 

@@ -7,9 +7,9 @@ element is an integer, counted from 0 in document order. Subtrees are ranges. So
 HTML, mapping HTML and pruned pages are slices of one list. No code is recursive, so depth is not
 limited.
 
-The input must be markup that a parser serialised: tags are balanced, attributes are quoted, and `<`
-and `>` are escaped in texts and attribute values. In such markup, `<[^>]*>` matches exactly the
-tags.
+The input must be markup that a parser serialised. Its tags are balanced, its attributes are quoted,
+and `<` and `>` are escaped in its texts and attribute values. In such markup, `<[^>]*>` matches
+exactly the tags.
 """
 
 import re
@@ -45,7 +45,7 @@ class Tree:
     parents: list[int] = field(default_factory=list)
     """The parent of each element, or -1 for the root."""
     lasts: list[int] = field(default_factory=list)
-    """The last descendant of each element, or else the element itself."""
+    """The last descendant of each element, or the element itself if it has none."""
     opens: list[int] = field(default_factory=list)
     closes: list[int] = field(default_factory=list)
     """`opens` and `closes` are the indexes in `parts` of each element's start and end tag, and are
@@ -87,8 +87,8 @@ class Tree:
         return tag[1:2] != "/" and self.names.get(tag, "br") not in self.void
 
     def values(self, key: str) -> dict[str, str]:
-        """Return the values of one attribute by start tag. Values are escaped, and `key` must be in
-        `KEYS`."""
+        """Return a dict from start tags to the values of one attribute. Values are escaped, and
+        `key` must be in `KEYS`."""
         if self._n_read < len(self.names):
             for name, found in read_values(islice(self.names, self._n_read, None)).items():
                 self._values.setdefault(name, {}).update(found)

@@ -49,8 +49,8 @@ class Base(NamedTuple):
         """Resolve a URL from the page to a clean absolute URL. Spaces become `%20` (URL standard,
         path percent-encode set).
 
-        Three kinds of URLs are not resolved: `#part` of the page itself, empty URLs, and URLs with
-        a scheme without paths, such as `mailto:`.
+        Three kinds of URLs are returned unresolved: `#part` of the page itself, empty URLs, and
+        URLs with a scheme other than http, https and ftp, such as `mailto:`.
 
         >>> base = Base.of("https://e.org/a/b.html?c=1")
         >>> [base.join(address) for address in ("d", "/d", "//f.org/d", "#d", "tel:1")]

@@ -2,11 +2,10 @@
 can open it) or hidden. Folded elements count as shown, and hidden elements are cut out.
 
 An element may be hidden because of its name, attributes or style, the page's own style sheets (see
-`sheets`), or a class for screen-reader text. Evidence for folded is a control with the element's
-id, a button right beside the element, names of tabs, accordions and the like, or a CSS rule that
-shows the element again. Because scripts may show content later, an element with much of the page's
-text is shown. So are all elements that are hidden in the same way, if together they have much of
-the text.
+`sheets`), or a class for screen-reader text. An element is folded if there is a control with its
+id, a button right beside it, a name such as `tab` or `accordion`, or a CSS rule that shows the
+element again. Because scripts may show content later, an element with much of the page's text is
+shown. So are all elements that are hidden in the same way, if together they have much of the text.
 
 Decisions that depend only on the start tag are made once for each distinct tag.
 """
@@ -59,7 +58,8 @@ _HAS_OWN_LETTERS = re.compile(" class=|font|color|indent")
 the gaps between them."""
 _SAYS_VISIBLE = re.compile(r"visibility\s*:\s*visible")
 _NEAR = 6
-"""Number of tags to search, before text for screen readers, for the short form of this text."""
+"""Number of tags to search before a text for screen readers. The short form of this text may be
+there."""
 _MOST_KEYS = 100
 """Maximum number of classes, ids and names to search for in the page's tags."""
 _VOID_TAGS = tuple(f"<{name}{end}" for name in HTML_VOID for end in " >")
@@ -243,7 +243,7 @@ def _find_spoken(classes: Mapping[str, str]) -> set[str]:
 
 def _find_hidden(tree: Tree, of_sheets: Mapping[str, list[Rule]], folded: Collection[str]) -> Iterator[tuple[str, Way]]:
     """Yield the tags of elements that attributes or the page's style sheets hide, each with its way
-    of hiding. If a tag is repeated, the later way is stronger."""
+    of hiding. If a tag is yielded twice, the later way takes precedence."""
     unread = [tag for tag, value in tree.values("aria-hidden").items() if value == "true"]
     yield from ((tag, Way.NAME) for tag in unread if tree.names[tag] in LINE_BREAKING)
     styles = tree.values("style")

@@ -123,8 +123,8 @@ class _Writer(HTMLParser):
         super().__init__()
         self._containers = [entry]
         self._lines: list[tuple[str, ET.Element]] = []
-        """The open paragraph and the open inline elements in it, each after the name of its HTML
-        element."""
+        """Pairs (HTML name, TEI element): the open paragraph or heading, then the open inline
+        elements in it."""
         self._is_new_line = True
         self._preformatted = self._silent = 0
         self._left_out = Counter[str]()

@@ -1,6 +1,6 @@
 """Converts main HTML to plain text, with the layout of the html-text library (MIT). Scores are
-computed on that layout. The only difference here is that consecutive line breaks give an empty
-line.
+computed on that layout. The only difference is that this module writes an empty line for
+consecutive line breaks.
 
 Headings, lists and tables get no marks.
 """

@@ -34,7 +34,8 @@ _NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed ifram
 _UNSEEN = ", ".join(sorted(_NEVER_SEEN))
 """CSS selector of the invisible elements that `read_head` reads, and of elements with content that
 is serialised without escapes. `scan` cannot read such content. Other invisible elements are found
-by their start tags (`tree.visibility`), because a query costs its length times the page's."""
+by their start tags (`tree.visibility`), because the cost of a query is its length times the page's
+length."""
 
 _RAW_NAMES = "|".join(RAW_TEXT).encode()
 _RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
@@ -113,8 +114,9 @@ def _read_sheets(unseen: list[LexborNode]) -> list[str]:
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
     """Return whether a raw text element may have swallowed the end of the page. Such an element is
-    last or right before a last table, in the head, or in a template. A template's content is not
-    among its children.
+    the last on the page, or right before a table that is last. If the body is empty, the element
+    may be in the head. If a template is last, the element may be in the template, because a
+    template's content is not among its children.
 
     Only about ten nodes are checked, while `close_raw_text` reads the whole page.
     """

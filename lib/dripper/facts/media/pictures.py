@@ -12,9 +12,10 @@ from dripper.tree.elements import words
 from dripper.tree.tree import Tree, attribute
 
 _WIDTH, _HEIGHT = 100, 50
-"""Pixels. An image is an icon, avatar or thumbnail if it states at most this width or height."""
+"""Pixels. An image is an icon, avatar or thumbnail if its tag states at most this width or
+height."""
 _ICON = 32
-"""Pixels. An image is an icon if it states at most this width and height."""
+"""Pixels. An image is an icon if its tag states at most this width and height."""
 REPEATED = 3
 """An image that a page shows at least this many times is an ornament."""
 AROUND = words(

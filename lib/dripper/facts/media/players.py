@@ -86,8 +86,8 @@ def read_film(tree: Tree, element: int) -> str:
 
 
 def link_films(tree: Tree) -> list[int]:
-    """Insert a link into each video in main HTML, and replace each placeholder with a link. The
-    links are marked as captions, because they are not text of the page.
+    """Insert a link into each video and audio element in main HTML, and replace each placeholder
+    with a link. The links are marked as captions, because they are not text of the page.
 
     Each link adds four parts. The caller must rebuild the tree from its parts. Return the old
     indexes of the parts before which links were inserted, in ascending order."""

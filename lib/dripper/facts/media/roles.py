@@ -18,9 +18,9 @@ from dripper.tree.elements import CELLS, words
 from dripper.tree.tree import Tree, attribute, escape_attribute
 
 _ICONS = words("emoji emoticon smiley smilies sprite spacer pixel tracking tracker icon icons bullet")
-"""Words in classes and ids of images that are not content even in kept pieces."""
+"""Words in classes and ids of images that are not content, even in the middle of main text."""
 _AROUND_ICONS = 4
-"""Number of elements examined around an image, including the image."""
+"""Number of nested elements to examine, from an image outwards."""
 _LONGEST_SMILEY = 4
 """Maximum length of a smiley's alternative text, in characters."""
 _PEOPLE = words("avatar avatars gravatar headshot userpic")

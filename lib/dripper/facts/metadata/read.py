@@ -35,7 +35,8 @@ from dripper.tree.urls import Base
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The metadata that a page declares about itself; None or empty if it declares none."""
+    """The metadata that a page declares about itself. A field is None or empty if the page does not
+    declare it."""
 
     title: str | None = None
     """The headline, without the site's name."""
@@ -107,8 +108,8 @@ class JsonLd:
         self._dated = [value for value in self._works if "profilepage" not in read_types(value)]
 
     def texts(self, *names: str, works: Sequence[dict[str, Any]] | None = None) -> Iterator[str]:
-        """Yield the texts of the first of the properties `names` that has any. The objects are
-        searched in order.
+        """Search the objects in order for the properties `names`. Yield the texts of the first
+        property that has any.
 
         Args:
             works: The objects to search. By default, the first work and the first page object.
@@ -234,7 +235,7 @@ class _Metas:
                 self._found.setdefault(name.translate(_PARTED), []).append(text)
 
     def all(self, names: Iterable[str]) -> Iterator[list[str]]:
-        """Yield the contents of each of `names` that has any."""
+        """Yield a list of contents for each of `names` that the page has."""
         return (self._found[name] for name in names if name in self._found)
 
     def each(self, names: Iterable[str]) -> Iterator[str]:
@@ -288,7 +289,7 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(_TYPES))
     published = _find_published(days, data, visible, canonical or reading.url or "", is_product)
     modified = _find_modified(metas, data, visible)
-    # A person named on a site's home page wrote something else.
+    # A person named on a site's home page is not the author of that page.
     authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
     return replace(
         metadata,

@@ -18,7 +18,8 @@ _FRAME = re.compile(
     r"|\s\(View topic\)(?=\s|\Z)|\s+[|\-–—·•«»:/›]+\Z",
     re.IGNORECASE,
 )
-"""Text around a title: the number of unread messages, phpBB's words, or a separator at the end."""
+"""Text around a title: the number of unread messages, words that phpBB adds, or a separator at the
+end."""
 _LONGEST = 500
 """Maximum length in characters. A longer text is not a title, and examining each of its separators
 would take too long."""
@@ -34,7 +35,7 @@ _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
 _PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
 _ARTICLE = re.compile(r"\Athe\s+", re.IGNORECASE)
 _LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})
-"""Labels that may follow the owner's label in a host name, apart from countries."""
+"""Labels of a host name that do not name its owner, such as `co` in `daily.co.uk`."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 """A word, or a Chinese or Japanese character, because these languages have no spaces between
 words."""
@@ -168,9 +169,9 @@ def is_sentence(text: str) -> bool:
 
 
 def contains_title(texts: Iterable[str], title: str) -> bool:
-    """Return whether the main texts of a page include the page's title. Either one of the first few
-    texts is the title, or the very first text is most of the title, or contains the title and
-    little more.
+    """Return whether the main texts of a page include the page's title. This is the case if one of
+    the first few texts is the title. It is also the case if the very first text is most of the
+    title, or contains the title and little more.
 
     Texts further down may only repeat the title, for example in a fact table or a list of links.
 
@@ -194,7 +195,8 @@ def _choose_headings(
     site: SiteName,
     list_lower: Callable[[], Iterable[str]],
 ) -> list[str]:
-    """Return the headings that are not the site's name, without the section before the title.
+    """Return the headings that are not the site's name. The name of a section before the title is
+    removed.
 
     Args:
         parts: The parts of `page_title`.

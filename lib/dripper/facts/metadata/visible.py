@@ -88,7 +88,7 @@ _NEAR_TITLE = 64
 """Number of texts and tags that are searched for the page's own date, before and after a title. The
 second value is for articles."""
 _FEW_WORDS = 5
-"""A line beside a title is only about dates if it has at most this many words per date."""
+"""A line beside a title counts as a line of dates if it has at most this many words per date."""
 _FEWEST_ROWS = 3
 """If at least this many rows each have a date or a name, the dates or names belong to other pages
 or to readers."""
@@ -105,7 +105,7 @@ _LETTER = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
-"""Maximum length of an element's text in the source, with all its white space. The limit saves
+"""Maximum length of an element's text in the source, including all white space. The limit saves
 time, because the text is read again for each element around it."""
 
 
@@ -372,8 +372,8 @@ class Visible:
         return found
 
     def _is_no_heading(self, element: int) -> bool:
-        """Return whether a first-level heading is something else: a translation bar, a link to the
-        home page (the site's name), or a box around the links to a thread's other pages."""
+        """Return whether an `h1` is no heading of the page: a translation bar, a link to the home
+        page (the site's name), or a box around links to a thread's other pages."""
         tree, last = self._tree, self._tree.lasts[element]
         inside = tree.tags[element + 1 : last + 1]
         around = tree.nearest(element, _MOST_ABOVE)

@@ -1,10 +1,12 @@
-/* The element-wise operations of dripper.labels.cpu.arithmetic in C, where a compiler was at hand (see setup.py).
+/* C versions of the element-wise operations in dripper.labels.cpu.arithmetic, built if a C compiler is available (see
+   setup.py).
 
-   They give the same bits as numpy does there: sums are exact, whatever their order, and all else are single IEEE operations. So
-   a compiler may vectorise, but must neither contract a product and a sum into one rounding (-ffp-contract=off) nor simplify
-   additions (no -ffast-math).
+   They return the same bits as the numpy versions: sums are exact in any order, and all other steps are single IEEE operations.
+   So a compiler may vectorise. But it must not fuse a product and a sum into one operation (-ffp-contract=off), and must not
+   simplify additions (no -ffast-math).
 
-   Arrays are C-contiguous, float32 unless said otherwise; a matrix has one row a block. A wrong size or type is a ValueError. */
+   Arrays are C-contiguous, and float32 unless stated otherwise. A matrix has one row per block. A wrong size or type raises
+   ValueError. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -38,7 +40,7 @@ static PyObject *done(int fit, Py_buffer *arrays[], int n_arrays) {
     return NULL;
 }
 
-/* snap(y, bias): add the bias of each column and round to the grid, in place. An empty bias is none. */
+/* snap(y, bias): add the bias of each column and round to the grid, in place. If bias is empty, add nothing. */
 static PyObject *snap(PyObject *self, PyObject *args) {
     Py_buffer y, bias;
     if (!PyArg_ParseTuple(args, "w*y*", &y, &bias)) return NULL;
@@ -53,7 +55,7 @@ static PyObject *snap(PyObject *self, PyObject *args) {
     return done(fit, (Py_buffer *[]){&y, &bias}, 2);
 }
 
-/* snap_64(y, bias, result): the same of float64 y and bias, into the result. */
+/* snap_64(y, bias, result): the same for float64 y and bias, but write to result. */
 static PyObject *snap_64(PyObject *self, PyObject *args) {
     Py_buffer y, bias, result;
     if (!PyArg_ParseTuple(args, "y*y*w*", &y, &bias, &result)) return NULL;
@@ -67,7 +69,8 @@ static PyObject *snap_64(PyObject *self, PyObject *args) {
     return done(fit, (Py_buffer *[]){&y, &bias, &result}, 3);
 }
 
-/* standardise(x, mean, scale, limit, result): (x - mean) / scale of each column, within ±limit, on the grid; all float64 but x. */
+/* standardise(x, mean, scale, limit, result): (x - mean) / scale for each column, clipped to ±limit, on the grid. All but x are
+   float64. */
 static PyObject *standardise(PyObject *self, PyObject *args) {
     Py_buffer x, mean, scale, result;
     double limit;
@@ -83,7 +86,7 @@ static PyObject *standardise(PyObject *self, PyObject *args) {
     return done(fit, (Py_buffer *[]){&x, &mean, &scale, &result}, 4);
 }
 
-/* rectify(x): max(x, 0), in place. */
+/* rectify(x): replace x by max(x, 0), in place. */
 static PyObject *rectify(PyObject *self, PyObject *args) {
     Py_buffer x;
     if (!PyArg_ParseTuple(args, "w*", &x)) return NULL;
@@ -113,7 +116,7 @@ static PyObject *normalise(PyObject *self, PyObject *args) {
     return done(fit, (Py_buffer *[]){&x, &result}, 2);
 }
 
-/* before, behind: the rows that many blocks away, or NULL beyond the page. taps: (3, n_columns). */
+/* before, behind: the rows `dilation` blocks before and after this row, or NULL beyond the page. taps: (3, n_columns). */
 static void convolve_row(const float *before, const float *row, const float *behind, const float *taps, Py_ssize_t n_columns,
                          float *result) {
     for (Py_ssize_t column = 0; column < n_columns; column++) result[column] = row[column] * taps[n_columns + column];
@@ -140,14 +143,14 @@ static PyObject *convolve(PyObject *self, PyObject *args) {
     return done(fit, (Py_buffer *[]){&x, &taps, &result}, 3);
 }
 
-/* sums: (n_rows + 1, n_columns), running sums over the rows. */
+/* sums: (n_rows + 1, n_columns), cumulative sums over the rows. */
 static void take_means(const double *sums, const int64_t *starts, const int64_t *ends, const float *bias, float *result,
                        Py_ssize_t n_rows, Py_ssize_t n_levels, Py_ssize_t n_columns) {
     Py_ssize_t width = n_columns / n_levels;
     for (Py_ssize_t place = 0; place < n_rows * n_levels; place++) {
         Py_ssize_t column = place % n_levels * width;
         float *means = result + place / n_levels * n_columns + column;
-        /* Neighbours mostly stand in the same container: its mean is taken once. */
+        /* Neighbours are usually in the same container, so its mean is computed only once. */
         if (place >= n_levels && starts[place] == starts[place - n_levels] && ends[place] == ends[place - n_levels]) {
             memcpy(means, means - n_columns, width * sizeof(float));
             continue;
@@ -168,8 +171,8 @@ static int are_ranges(const int64_t *starts, const int64_t *ends, Py_ssize_t n_r
     return 1;
 }
 
-/* container_means(x, starts, ends, n_levels, bias, result): means over each block's containers, an equal share of the columns for
-   each level, plus bias, rectified and clipped, on the coarser grid. starts, ends: int64, (n_rows, n_levels). */
+/* container_means(x, starts, ends, n_levels, bias, result): means over each block's containers, plus bias, rectified and
+   clipped, on the coarser grid. The columns are divided equally among the levels. starts, ends: int64, (n_rows, n_levels). */
 static PyObject *container_means(PyObject *self, PyObject *args) {
     Py_buffer x, starts, ends, bias, result;
     Py_ssize_t n_levels;

@@ -59,8 +59,9 @@ def probabilities(logits: FloatArray, temperature: float = 1.0, shift: float = 0
 
 
 def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshold: float | None = None) -> Decision:
-    """Choose the labels with the highest expected F1 over words. A block without words (an image)
-    is main if its probability reaches the corresponding threshold.
+    """Choose the labels with the highest expected F1 over words. A block without words, such as an
+    image, is main if its probability is at least half of the best F1. For another beta, the bound
+    is the best F-beta divided by 1 + beta². If `threshold` is given, it is the bound.
 
     Among equal scores, the smaller set wins. Among equal probabilities, the earlier block wins.
 
@@ -108,7 +109,7 @@ KINDS = (
 forum: threads, and questions with answers. other: portals, and pages that fit no other kind.
 nothing: pages without main content, such as error pages and login walls."""
 
-# An expected F1 of 0 or 1 has no finite logit.
+# The expected F1 is clipped to between 0.002 and 0.998, because 0 and 1 have no finite logit.
 _SUREST = 0.998
 
 

@@ -1,5 +1,5 @@
 """Entry and settings of the labeler `cpu`. Annotators disagree on two conventions: whether readers'
-comments under an article and the page's title are main content.
+comments under an article are main content, and whether the page's title is.
 
 By default, the labeler follows the network's training sets, which usually leave out both. If the
 user chooses otherwise, the probability of the comments and the title changes. The network's second
@@ -51,7 +51,7 @@ class CpuSettings(Section):
         return {"beta": BETAS[self.focus]} if isinstance(self.focus, str) else {"threshold": self.focus}
 
     def suffix(self) -> str:
-        """Return the part of the version for the focus, or "" for the default."""
+        """Return the suffix that `focus` adds to the labeler's version, or "" for the default."""
         return "" if self.focus == "balanced" else f"+focus={self.focus}"
 
 

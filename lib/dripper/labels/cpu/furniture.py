@@ -4,8 +4,8 @@ dialogs, and lists of dialling codes that a script turns into a form field.
 Of 2,914 training pages of all kinds, 38 have such a list, and on 12 a dialog has most of the page's
 text. On 6 of the 38, the predicted main content was almost only 30 to 235 countries. No ground
 truth contains such a list or dialog. Another 139 of 5,375 pages have dialogs with cookies or
-consent in the name, with 25,892 words. None of these words is in the ground truth, but the networks
-had kept 6,846.
+consent in the name. They contain 25,892 words. None of these words is in the ground truth, but the
+networks had kept 6,846.
 """
 
 import re

@@ -1,5 +1,6 @@
-"""The labeler `cpu`. It computes features of the blocks, applies a small network and a focus, uses
-further networks on doubtful pages, and marks the set of blocks with the highest expected F1.
+"""The labeler `cpu`. It computes features of the blocks, and applies a small network and a focus.
+On doubtful pages, it uses further networks. It marks the set of blocks with the highest expected
+F1.
 
 Needs only numpy, and no GPU, hub or server. `dripper_lab.train.cpu` trains the weights.
 """
@@ -81,8 +82,8 @@ class CpuLabeler:
             return [self._label(page) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
-        """Return the evidence of each feature group that each block is main, in log odds (see
-        `reasons`)."""
+        """Return, for each feature group, its evidence that each block is main, in log odds (see
+        the module `reasons`)."""
         with one_thread(self._blas):
             windows = [
                 (weigh_groups(self._weights, *normalize_page(self._weights, window.blocks)), own)

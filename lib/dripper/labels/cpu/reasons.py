@@ -1,11 +1,12 @@
 """Explains the decisions of the labeler `cpu`, by computing the odds of each block without one
 group of features.
 
-For each group, its features are set to their means over the training pages, for all blocks of the
-page at the same time, and the network runs again. The difference of the log odds is the group's
-evidence for the block (above 0) or against it. The differences of all groups do not add up to the
-log odds, because groups overlap: for example, a link in a menu affects the groups for links, tags
-and place. Only the first network is used, without the second opinion and the focus (see `labeler`).
+For each group, the network runs again with the group's features set to their means over the
+training pages. This is done for all blocks of the page at the same time. The difference of the log
+odds is the group's evidence for the block (above 0) or against it. The differences of all groups do
+not add up to the log odds, because groups overlap: for example, a link in a menu affects the groups
+for links, tags and place. Only the first network is used, without the second opinion and the focus
+(see `labeler`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +59,7 @@ def _list_columns() -> Mapping[str, Sequence[int]]:
 
 
 def weigh_groups(weights: Weights, features: Array, do: Operations) -> Mapping[str, FloatArray]:
-    """Return the evidence of each group that each block is main, in log odds, shape (n_blocks,).
+    """Return, for each group, its evidence that each block is main, in log odds, shape (n_blocks,).
     Groups are in the order of GROUPS.
 
     The network runs once for each group.

@@ -30,7 +30,7 @@ DOUBT = 4.0
 
 
 def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends: IntArray) -> FloatArray:
-    """Divide the odds of main by DOUBT, except in the smallest container with the fraction
+    """Divide the odds of main by DOUBT, except in the smallest container with at least the fraction
     MAIN_SHARE of the main words. Return the new probabilities.
 
     Args:
@@ -59,7 +59,7 @@ def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends
     return doubted
 
 
-# The other networks run if the expected F1 is below this number, which it is on a quarter of
+# The other networks run if the expected F1 is below this number, as it is for a quarter of
 # articles. Running them on every page gains nothing more (docs/research/labeler_cpu.md).
 DOUBTFUL = 0.85
 

@@ -107,7 +107,7 @@ class PageEncoder:
         return self.tokenizer.count(self.tokenizer.without_specials(simplified_html))
 
     def windows(self, page: SimplifiedPage) -> list[PageWindow]:
-        """Return the windows of a page, which fit the context. Most pages have one window; a page
+        """Split a page into windows that fit the context. Most pages have one window, and a page
         without blocks has none."""
         return [window for window, _ in self.read(page)]
 

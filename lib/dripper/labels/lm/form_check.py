@@ -1,10 +1,10 @@
 """Warns if a checkpoint prefers another answer form than the set form.
 
 A decoder forces answers into the set form, so a wrong form is never visible and only makes labels
-worse. At the first token that differs between two forms, the difference of the two logits is the
-logarithm of the ratio of the probabilities, and shows the model's preference. The set form is
-written anyway, so the check costs only a few rows of the output matrix. `dripper lm probe` examines
-whole answers and reports more.
+worse. The check uses the first token that differs between two forms. The difference of the two
+tokens' logits is the logarithm of the ratio of their probabilities, and shows the form that the
+model prefers. The set form is written anyway, so the check costs only a few rows of the output
+matrix. `dripper lm probe` examines whole answers and reports more.
 """
 
 import logging

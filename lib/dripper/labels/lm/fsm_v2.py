@@ -1,9 +1,9 @@
 """The state machine for vLLM's Model Runner V2. This runner is the default on GPUs, and does not
 support the V1 interface.
 
-The tests compare this module with `fsm_rules` on tensors. It has not been run in the runner itself,
-which needs Triton and therefore a GPU; docs/labeler_lm.md has a command that would verify it. All
-rows are masked together on the device. The runner may have a row for every draft token of
+The tests compare this module with `fsm_rules` on tensors. This module has not been run in the
+runner itself, which needs Triton and therefore a GPU. docs/labeler_lm.md has a command for such a
+run. All rows are masked together on the device. The runner may have a row for every draft token of
 speculative decoding.
 """
 
@@ -42,7 +42,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         if machine is None:
             return False
         answer = torch.tensor(machine.answer, dtype=torch.int32, device=self._answers.device)
-        # Beyond the end the last token is repeated, as in V1.
+        # Beyond the end, the last token is repeated, as in V1.
         self._answers[req_idx] = answer[-1]
         self._answers[req_idx, : len(answer)] = answer
         self._prompts[req_idx] = int(self._states.prompt_len.np[req_idx])

@@ -214,8 +214,8 @@ class ParallelDecoder:
     def _margins(self, readings: Sequence[Reading], drafts: Sequence[Draft]) -> list[FloatArray]:
         """Return the margins of the drafts' open labels.
 
-        If a page was labelled before, or is in a batch twice, its earlier drafts are in the cache,
-        and vLLM returns no logits for cached tokens. Such a page is scored again with a new salt.
+        vLLM returns no logits for cached tokens. If a page was labelled before, or is in a batch
+        twice, its earlier drafts are in the cache. Such a page is scored again with a new salt.
         After that, it uses only the cache entries of its own passes.
         """
         outputs = self._encode(readings, drafts)

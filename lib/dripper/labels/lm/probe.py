@@ -98,8 +98,8 @@ class FreeDecoder:
         stop_engine(self._engine)
 
     def write(self, jobs: Sequence[Job], tokens: int) -> list[str]:
-        """Return the model's greedy answer to each job, of at most `tokens` tokens; think tags are
-        kept."""
+        """Return the model's greedy answer to each job. An answer has at most `tokens` tokens, and
+        keeps its think tags."""
         parameters = self._parameters(max_tokens=tokens, skip_special_tokens=False)
         outputs = generate(self._engine, (job.prompt_ids for job in jobs), parameters)
         return [output.outputs[0].text for output in outputs]
@@ -118,7 +118,7 @@ class FreeDecoder:
             begins.append((len(job.prompt_ids), template.tokens != HOLE, len(template.holes)))
         outputs = generate(self._engine, prompts, self._parameters(max_tokens=1, prompt_logprobs=0))
         return [
-            # Labels depend on the page, not on the form.
+            # Leave out the labels, because they depend on the page and not on the form.
             sum(
                 output.prompt_logprobs[begin + at][prompt[begin + at]].logprob
                 for at in range(len(prompt) - begin)

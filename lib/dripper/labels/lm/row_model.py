@@ -27,13 +27,13 @@ from dripper.labels.torch_device import limit_children_to_one_thread
 ATTENTION = "dripper_pages"
 """The name under which this module's attention is registered in transformers."""
 ROW_TOKENS: Mapping[str, int] = {"cuda": 32_768, "cpu": 4_096}
-"""Maximum number of tokens in a row, by device: enough to keep the device busy, but few enough that
-a row's memory is small beside weights and cache."""
+"""Maximum number of tokens in a row, by device. A row of this length keeps the device busy, but
+needs little memory compared with the weights and the cache."""
 CLOSE: Mapping[str, float] = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
 """Largest accepted difference between the logits of a row and of the unmodified model, as a
 fraction of the range of the unmodified model's logits."""
 PROBES = (7, 12)
-"""Lengths in tokens of the pages on which this difference is checked."""
+"""Lengths in tokens of the test pages for which the difference in `CLOSE` is checked."""
 ELSE = "labels.lm.engine=vllm may run it"
 
 
@@ -170,7 +170,7 @@ def attend_causally(query: Any, key: Any, value: Any, scaling: float | None, win
     elif n_queries == n_keys:
         options["is_causal"] = True
     elif query.is_cuda and query.dtype != torch.float32:
-        # PyTorch has kernels that need not build the mask, but only for this form.
+        # PyTorch has kernels that do not build the mask, but only for masks of this form.
         options["attn_mask"] = causal_lower_right(n_queries, n_keys)
     else:
         options["attn_mask"] = _causal_mask(query.device, n_queries, n_keys, n_keys)

@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 
 class ServerDecoder:
-    """Sends one request per window to a server. Structured outputs force the answers into the form.
-    At most `concurrency` requests run at the same time, so that many Spark tasks do not overload
-    the server.
+    """Sends one request per window to a server. Structured outputs force the answers into the set
+    form. At most `concurrency` requests run at the same time, so that many Spark tasks do not
+    overload the server.
 
     With a regular expression alone, the model could spell a label with other tokens (`o`, `ther`),
     and the label could differ from the state machine's label. The request therefore allows only the

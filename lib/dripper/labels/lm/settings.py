@@ -56,7 +56,7 @@ class LmSettings(Section):
     concurrency: int = Field(default=16, ge=1)
     """Concurrent requests of one worker to the endpoint."""
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
-    """Share of GPU memory that the engine uses."""
+    """Fraction of the GPU's memory that the engine uses."""
 
 
 def check_engine(settings: LmSettings) -> None:

@@ -15,7 +15,7 @@ from dripper.labels.base import SimplifiedPage
 
 # Matches any start tag; a block's start tag has `_item_id` as its last attribute. All start tags
 # are matched, one after another, because an attribute value may look like the start of a block:
-# `<span class='<p _item_id="9">'>`. In texts `<` is always `&lt;`, but a tag name may contain it,
+# `<span class='<p _item_id="9">'>`. In texts, `<` is always `&lt;`, but a tag name may contain `<`,
 # as in `<li<b>`.
 _START_TAG = re.compile(
     r"""<[a-zA-Z][^\s>/]*(?:\s+[^\s=<>"']+(?:=(?:"[^"]*"|'[^']*'))?)*?(?: _item_id="(\d+)")?\s*/?>"""
@@ -70,8 +70,8 @@ def split_blocks(page: SimplifiedPage) -> BlockTexts:
 
 
 OVERLAP_BLOCKS = 8
-"""The maximum number of blocks that are repeated at a cut, so that no block is labelled without
-context."""
+"""The maximum number of blocks that two neighbouring windows share, so that no block is labelled
+without context."""
 
 
 def cut_windows(

@@ -38,8 +38,8 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
     """Return HTML as Markdown, with headings, numbered lists, tables, code, formulas, links and
     images. Lines are not wrapped.
 
-    The Markdown ends with one newline. Page text that looks like Markdown is escaped (see `inert`).
-    No link points to a script.
+    The Markdown ends with one newline. Page text that looks like Markdown is escaped (see
+    `write.markdown.inert`). No link points to a script.
 
     Args:
         main_html: Any HTML. Blank HTML gives "".

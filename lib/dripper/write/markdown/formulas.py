@@ -197,8 +197,8 @@ _FENCES = dict(zip("(){}[]|", map(chr, range(0xE000, 0xE007)), strict=True))
 write `(` as `\\left(\\right.`."""
 _WRITTEN_FENCES = {sign: f"\\{fence}" if fence in "{}" else fence for fence, sign in _FENCES.items()}
 _TABLE, _TABLE_END, _BINOMIAL = "\ue007", "\ue008", "\ue009"
-"""Private-use characters for the start and end of a table, which the converter does not write, and
-for fractions without a bar."""
+"""Private-use characters that mark the start of a table, the end of a table, and a fraction without
+a bar. The converter marks none of these."""
 _PRIVATE = re.compile("[\ue000-\ue00b]")
 _FENCE = re.compile(r"<mo(?: [^>]*)?>\s*([(){}\[\]|])\s*</mo>")
 _BRACE = re.compile(r"[{}](?=[^<>]*<)")

@@ -149,8 +149,8 @@ def _is_place_fit(source: Source, element: int, fit: dict[int, bool]) -> bool:
 
 
 def _find_backs(source: Source, note: _Note, backs: Sequence[int]) -> list[int]:
-    """Return a note's links back to its marks. Each link is replaced by the outermost inline
-    element around it that contains no other words.
+    """Return a note's links back to its marks. In place of a link, return the outermost inline
+    element around the link that contains no other words.
 
     Args:
         backs: The links back from all notes, in document order.

@@ -35,9 +35,8 @@ class QuotationWriter:
 
     def set_apart_posts(self, rules: Sequence[int]) -> None:
         """Write the elements around the rules before posts as plain blocks instead of lists,
-        quotations or tables. If most rules are inside `blockquote`s with the same start tag, write
-        all elements with that start tag as plain blocks, because they also contain text of
-        posts."""
+        quotations or tables. If most rules are inside `blockquote`s with the same start tag, all
+        elements with that start tag contain text of posts. Write all of them as plain blocks."""
         tree, roles, holders = self.source.tree, self.source.roles, Counter[str]()
         for rule, following in pairwise([*rules, len(tree)]):
             end = tree.opens[following] if following < len(tree) else len(tree.parts)

@@ -12,8 +12,8 @@ _NEAR = 24
 """Maximum distance, in texts and tags, from an image or a short form to the nearest text. A short
 form contains at most this many texts and tags."""
 _MOST_TIMES = 4
-"""Neighbouring texts at least this many times as long as an alternative text are not compared with
-it."""
+"""A text next to an image is not compared with the image's alternative text if it is at least this
+many times as long."""
 _LINES_AND_SHOWS = LINE_BREAKING | SHOWS
 _SPOKEN = re.compile(
     r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen|clipped)[\s"]',

@@ -95,9 +95,9 @@ class Source:
 
 
 def read_source(tree: Tree) -> Source:
-    """Return the source for a tree, with unescaped texts. Invisible characters are removed, line
-    breaks in the HTML become spaces, neighbours that a browser sets apart get a space between them,
-    and LaTeX is replaced by holes."""
+    """Return the source for a tree, with unescaped texts. Invisible characters are removed, and
+    line breaks in the HTML become spaces. Elements that a browser shows with a gap get a space
+    between them. LaTeX is replaced by holes."""
     holes = list[str]()
     breaks = {tag: "\n" for tag, name in tree.names.items() if name in LINE_BREAKING}
     parts = write_annotations(tree)

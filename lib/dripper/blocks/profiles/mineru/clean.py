@@ -1,10 +1,11 @@
 """Cleans a page for the profiles `mineru-…`: parses it twice as MinerU-HTML does, and removes the
 elements that MinerU-HTML removes before it looks for blocks.
 
-A first parser builds the tree and writes it out; libxml2 parses that output again, by its own
-rules. The output of libxml2's writer is our `Tree`. MinerU's first parser in 1.1 was Modest (2015,
-unmaintained); lexbor, its successor, gives the same simplified HTML on 99.6 % of real pages. The
-first parser in 1.0 was BeautifulSoup on Python's `html.parser`, which is used here too.
+The first parser parses the page and serialises the result. libxml2 parses this markup again, with
+its own rules. The `Tree` is built from the output of libxml2's writer. The first parser of MinerU
+1.1 was Modest (2015, unmaintained). This profile uses its successor lexbor, which gives the same
+simplified HTML on 99.6 % of real pages. The first parser of MinerU 1.0 was BeautifulSoup on
+Python's `html.parser`, and this profile uses the same.
 """
 
 import re
@@ -43,7 +44,8 @@ def find_scripts(tree: Tree) -> list[int]:
 
 
 def _strip_addresses(clean: CleanPage, addresses: Mapping[int, str]) -> None:
-    """Write the stripped `addresses`, by image number, as the `src` of these images."""
+    """Set the `src` of some images to a stripped URL. `addresses` maps the numbers of these images
+    to their URLs."""
     images = [i for i, tag in enumerate(clean.tree.tags) if tag == "img"] if addresses else []
     for number, address in addresses.items():
         index = clean.tree.opens[images[number]]
@@ -60,8 +62,8 @@ def escape_url(address: str) -> str:
 
 
 def quote_attribute(value: str) -> str:
-    """Return an attribute value as libxml2 writes it: in double quotes, unless single quotes save
-    escaping."""
+    """Return an attribute value as libxml2 writes it: in double quotes, or in single quotes if only
+    double quotes would need escapes."""
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     if '"' not in value:
         return f'"{value}"'

@@ -2,9 +2,9 @@
 as MinerU-HTML 1.0.0 and 1.1.2 do, losses included.
 
 The public weights were trained only on this output. If this module drops text or misplaces an id,
-so does MinerU; the default profile corrects it. Besides the tree (`clean`), two things differ from
-profile `dripper`: the paragraphs that are dropped, and the positions of the ids in the mapping
-HTML.
+MinerU does the same. The default profile corrects these errors. Besides the tree (`clean`), two
+things differ from profile `dripper`: the paragraphs that are dropped, and the positions of the ids
+in the mapping HTML.
 """
 
 import re
@@ -42,8 +42,7 @@ class MineruProfile(Profile):
     version: Version
 
     def preprocess(self, html: bytes, reading: Reading) -> Page:
-        """Return the page, given as UTF-8, split into blocks; hidden text is treated as in
-        MinerU-HTML."""
+        """Split a UTF-8 page into blocks. Hidden text is treated as in MinerU-HTML."""
         return preprocess_exactly(html, self.version, reading)
 
 
@@ -54,7 +53,7 @@ V1_0, V1_1 = (
 
 
 def preprocess_exactly(html: bytes, version: Version, reading: Reading) -> Page:
-    """Return the page, given as UTF-8, as a version of MinerU-HTML simplifies it. Raises
+    """Split and simplify a UTF-8 page as this version of MinerU-HTML does. Raises
     PageError(PARSE_FAILED) if that version fails on the page."""
     clean = read_clean(html, version, reading)
     tree, texts = clean.tree, clean.texts
@@ -123,8 +122,8 @@ def _elements(clean: CleanPage, paragraph: Paragraph | Block) -> list[int]:
 
 
 def _find_dissolved(tree: Tree, paragraph: Paragraph | Block, version: Version) -> bool:
-    """Return whether the paragraph was a run of the body that dissolved and left its only
-    element."""
+    """Return whether the paragraph is an element that replaced a run of the body, because the run
+    contained nothing else."""
     element = paragraph.element
     return (
         not paragraph.is_run and tree.tags[element] in version.not_block and tree.tags[tree.parents[element]] == "body"
@@ -170,8 +169,8 @@ def _find_bad_tags(clean: CleanPage) -> set[str]:
 
 
 def _is_fatal(tag: str) -> bool:
-    """Return whether an attribute's name seems to have a namespace, which lxml then does not
-    find."""
+    """Return whether a tag has an attribute such as `{x}y`. lxml reads `{x}` as a namespace, and
+    does not find it."""
     return " {" in tag and any(name[0] == "{" and name.partition("}")[2] for name in attributes(tag))
 
 
@@ -264,8 +263,9 @@ class _Mapper:
         return "".join(tree.parts)
 
     def is_marked(self, block: Block, elements: list[int]) -> bool:
-        """Return whether the id goes on an existing element: the element of a block, of a run that
-        is the whole body, or of a run with elements in an inline root."""
+        """Return whether the id goes on an existing element instead of a wrapper. This element
+        belongs to a block, to a run that is the whole body, or to a run with elements in an inline
+        root."""
         tag = self.tree.tags[block.element]
         if not block.is_run or (self.body_is_block and tag == "body"):
             return True
@@ -283,8 +283,8 @@ class _Mapper:
         self.parts[index] = replaced if count else tag[:-1] + new + ">"
 
     def mark(self, block: Block) -> None:
-        """Set the id on a block, and `cc-select` if something inside has it (annotated pages of
-        WebMainBench)."""
+        """Set the id on a block. Also set `cc-select` if an element inside has this attribute, as
+        on annotated pages of WebMainBench."""
         element = block.element
         if self.body_is_block and _find_dissolved(self.tree, block, self.version):
             element = self.tree.parents[element]

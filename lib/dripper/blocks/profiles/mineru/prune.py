@@ -15,8 +15,8 @@ _META = re.compile(r'<meta http-equiv="Content-Type"[^>]*>', re.IGNORECASE)
 
 
 def prune_exactly(mapping_html: str, main_ids: Collection[int], version: Version = MINERU_1_1) -> str:
-    """Return the main HTML for the mapping HTML of a version's profile. Ids that are not in the
-    mapping HTML are ignored.
+    """Write main HTML from mapping HTML that the profile of `version` wrote. Ids that are not in
+    the mapping HTML are ignored.
 
     The main HTML keeps helper attributes, scripts inside blocks and unlabelled text before kept
     elements, as MinerU does. Linear.
@@ -50,7 +50,7 @@ def _find_new_ancestors(element: etree._Element, elements: set[etree._Element]) 
 
 
 def _recall_breaks(candidates: Iterable[etree._Element], elements: set[etree._Element]) -> set[etree._Element]:
-    """Return the `br` elements next to kept elements in document order; they need not be
+    """Return the `br` elements next to kept elements in document order. The two need not be
     siblings."""
     breaks, previous = set(), None
     for element in candidates:
@@ -63,7 +63,7 @@ def _recall_breaks(candidates: Iterable[etree._Element], elements: set[etree._El
 
 
 def _remove_others(root: etree._Element, elements: set[etree._Element]) -> None:
-    """Remove the elements that are not kept, with the text after each."""
+    """Remove the elements that are not kept, and the text right after each."""
     waiting = [root]
     while waiting:
         parent = waiting.pop()

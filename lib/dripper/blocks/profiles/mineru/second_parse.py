@@ -1,6 +1,4 @@
-"""Parses with libxml2 a page that a first parser wrote, and notes whether it has characters that
-lxml refuses.
-"""
+"""Parses the output of the first parser with libxml2, and detects characters that lxml refuses."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -27,8 +25,8 @@ def has_forbidden(markup: str) -> bool:
 
 _XML_DECLARATION = re.compile(r"<\?xml\s+.*?\??>", re.DOTALL)
 _HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
-"""libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters replace
-the angle brackets until `show_angles` restores them."""
+"""libxml2 does not escape `<!--…-->` in attributes, so `scan` could not read them. Noncharacters
+replace the angle brackets until `show_angles` restores them."""
 
 _WHOLE_ATTRIBUTES = re.compile(r"""<[^\t\n\f\r />]+(?:[ ]=?[^\t\n\f\r =>/]*(?:="[^"]*"|='[^']*')?)*""")
 
@@ -41,8 +39,8 @@ class Read(NamedTuple):
     scripts: list[str]
     """The texts of script and style, in document order."""
     addresses: Mapping[int, str]
-    """The stripped value of each `src` with white space around it, by image number: libxml2 would
-    write this white space as `%20`."""
+    """The stripped values of all `src` that have white space around their value, by image number.
+    libxml2 would write this white space as `%20`."""
     has_forbidden: bool
     """Whether the page has a FORBIDDEN character."""
 
@@ -67,9 +65,8 @@ def read_again(text: str, parse: Callable[[bytes, etree.HTMLParser], etree._Elem
 
 
 def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
-    """Change the parts that libxml2 would write in a form that does not scan. Return the texts of
-    script and style, which libxml2 does not escape. Also return, by image number, the stripped
-    values of each `src` with white space around it, which libxml2 would write as `%20`.
+    """Change the parts that libxml2 would write in a form that `scan` cannot read. Return the texts
+    of script and style, because libxml2 does not escape them, and `addresses` (see `Read`).
     """
     scripts, addresses, images = list[str](), dict[int, str](), 0
     for element in root.iter("script", "style", "li", "img"):
@@ -90,7 +87,7 @@ def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
 
 def _hide_includes(markup: str) -> str:
     """Replace the angle brackets of `<!--…-->` in attribute values; in (broken) attribute names
-    they end a tag as usual."""
+    they are kept, because they end a tag there."""
     pieces: list[str] = []
     position, quote = 0, ""
     start = markup.find("<!--")

@@ -1,4 +1,5 @@
-"""The rules of MinerU-HTML 1.0 (1.0.0): its parsers, the elements that it removes, and its cuts."""
+"""The rules of MinerU-HTML 1.0 (1.0.0): its parsers, the elements that it removes, and the way in
+which it truncates texts."""
 
 import html as references
 import re
@@ -24,8 +25,7 @@ CUTOFF = 200
 children."""
 _MOST_DECLARATIONS = 1_000
 """Maximum number of declarations in a page. Python's `html.parser` searches the whole rest of the
-page for the end of each `<!` and `<?`, which takes minutes if a page has 100,000 of them without an
-end."""
+page for the end of each `<!` and `<?`. If 100,000 of these have no end, this takes minutes."""
 
 _INLINE = INLINE | words("br dd dt li select textarea")
 _REMOVED = words("head header footer nav aside style script noscript link meta iframe frame")
@@ -39,7 +39,7 @@ _ON_LINES = words(
     "h6 head hr html isindex legend li link menu meta noembed noscript ol optgroup option p param plaintext pre style "
     "table tbody td tfoot th thead title tr ul"
 )
-"""Elements that libxml2 puts line feeds in and after when it writes pretty HTML; each one was
+"""Elements that get line feeds inside and after them when libxml2 formats HTML. Each element was
 tested."""
 
 
@@ -58,8 +58,8 @@ def _parse_first(html: bytes, _: LexborHTMLParser) -> str:
 
 
 def _parse_second(text: bytes, parser: etree.HTMLParser) -> etree._Element:
-    """Return the root: the page, or for a fragment its only element, or a `div` or `span` around
-    the fragment. Raises PageError(PARSE_FAILED) on a page without a root."""
+    """Return the root. For a fragment, this is the fragment's only element, or else a `div` or
+    `span` around the fragment. Raises PageError(PARSE_FAILED) on a page without a root."""
     try:
         return lxml.html.fromstring(
             text,
@@ -70,7 +70,8 @@ def _parse_second(text: bytes, parser: etree.HTMLParser) -> etree._Element:
 
 
 def _remove(clean: CleanPage) -> None:
-    """Remove elements by name, by class or id, or by `display:none`, with the text after them."""
+    """Remove elements because of their name, class, id or `display:none`. Also remove the text
+    right after each."""
     tree = clean.tree
     tags = {tag for tag, name in tree.names.items() if name in _REMOVED or _is_removed(tag)}
     for element in tree.tagged(tags):
@@ -130,8 +131,8 @@ def _find_data(tree: Tree, removed: bytearray) -> bytearray:
 
 
 def _truncate(tree: Tree, parts: list[str], block: Block) -> None:
-    """Cut the texts of each element after CUTOFF characters; blank texts are neither counted nor
-    cut."""
+    """Truncate the texts of each element after CUTOFF characters. Blank texts are neither counted
+    nor truncated."""
     used = [0]
     for index in range(block.first, block.last + 1):
         part = parts[index]
@@ -173,9 +174,9 @@ def _surround(tree: Tree, texts: list[str], block: Block) -> Around | None:
 
 
 def _lay_out(tree: Tree) -> None:
-    """Insert line feeds as libxml2 does (HTMLtree.c, `htmlNodeDumpInternal` with format): inside
-    and after the elements in `_ON_LINES`, if there is no text, but never in elements with a name
-    that begins with p, such as `pre`."""
+    """Insert line feeds as libxml2 does (HTMLtree.c, `htmlNodeDumpInternal` with format). They go
+    inside and after the elements in `_ON_LINES` if no text is there, but never into an element with
+    a name that begins with p, such as `pre`."""
     parts, closes = tree.parts, tree.closes
     for element, tag in enumerate(tree.tags):
         if tag not in _ON_LINES:

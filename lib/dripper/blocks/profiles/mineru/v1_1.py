@@ -1,4 +1,5 @@
-"""The rules of MinerU-HTML 1.1 (1.1.2): its parsers, the elements that it removes, and its cuts."""
+"""The rules of MinerU-HTML 1.1 (1.1.2): its parsers, the elements that it removes, and the way in
+which it truncates texts."""
 
 import html as references
 import re
@@ -31,8 +32,8 @@ _PREFIXES = ("http://", "https://", "ftp://", "HTTP://", "HTTPS://", "FTP://", "
 
 
 def _remove(clean: CleanPage) -> None:
-    """Remove elements by name, with the text after them. Then remove hidden elements; the text
-    after each is joined to the text before it.
+    """Remove elements because of their name, together with the text right after each. Then remove
+    hidden elements, and join the text after each to the text before it.
     """
     tree = clean.tree
     for element in [element for element, tag in enumerate(tree.tags) if tag in _REMOVED]:

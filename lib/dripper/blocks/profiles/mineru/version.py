@@ -31,7 +31,7 @@ class CleanPage:
     has_forbidden: bool
     """Whether a FORBIDDEN character is in the page."""
     metadata: Metadata
-    """The page's declarations about itself, for users; MinerU does not read them."""
+    """The metadata that the page declares. MinerU does not read them."""
     void_text: dict[int, str] = field(default_factory=dict)
     """Texts that were moved into void block elements (`br`, `hr`), by the index of their tag."""
 

@@ -1,10 +1,10 @@
 """Computes character classes and word hashes for all texts of a page together.
 
-A page is one array of code points. Words are found at changes of class, and are represented by a
-64-bit hash of their lower-case characters, because a Python object per word would be slow.
+A page is one array of code points. Words are found at changes of class. A word is stored as a
+64-bit hash of its lower-case characters, because a Python object per word would be slow.
 
-The loops over characters and words also exist in C (`characters_c.c`) with the same results, if a
-compiler was present when the package was installed (see setup.py).
+If a C compiler was available during installation (see setup.py), the C versions of the loops in
+`characters_c.c` are used. Results are the same.
 """
 
 import functools
@@ -39,7 +39,8 @@ _COMMAS = frozenset(",;:،、，；：")
 # Beyond the CJK extensions (up to U+3347F) there are no letters, only variation selectors and
 # private-use characters, which share one class.
 _CODE_POINTS = 0x34000
-# Many pages have only code points below this one; building the tables for all of them takes 70 ms.
+# Many pages have only code points below this one. Building the tables for all code points takes 70
+# ms.
 _FEW = 0x3000
 # Odd, so that it has an inverse modulo 2^64; otherwise random.
 _BASE = 0x9E3779B97F4A7C15

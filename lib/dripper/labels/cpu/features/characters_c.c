@@ -1,7 +1,7 @@
-/* The loops over characters and words of dripper.labels.cpu.features in C, where a compiler was at hand (see setup.py): `read` of
-   the module `characters`, `count` of the module `vocabulary`, and `encode` of the module `tree`.
+/* C versions of loops in dripper.labels.cpu.features, built if a C compiler is available (see setup.py): `read` for the module
+   `characters`, `count` for `vocabulary`, and `encode` for `tree`.
 
-   Both give the same numbers as numpy does there. Arrays are C-contiguous; a wrong size or type is a ValueError. */
+   They return the same numbers as the numpy versions. Arrays are C-contiguous. A wrong size or type raises ValueError. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -42,7 +42,7 @@ static void add_word(Reader *reader, uint64_t hash, int64_t length, int64_t text
     reader->texts[reader->n_words++] = text;
 }
 
-/* Read the characters of one text, each of `kind` bytes. Return 0 if one is beyond the tables. */
+/* Read the characters of one text; each has `kind` bytes. Return 0 if a character is beyond the tables. */
 static inline int read_text(Reader *reader, int kind, const void *data, Py_ssize_t n, Py_ssize_t text, int64_t *counts, uint8_t *edges) {
     uint64_t hash = 0, power = 1;
     int64_t length = 0;
@@ -89,7 +89,7 @@ static int read_all(Reader *reader, PyObject *texts, int64_t *counts, uint8_t *e
     return 1;
 }
 
-/* Return how many characters a list of texts has, -1 if it holds anything else. */
+/* Return the number of characters in a list of texts, or -1 if the list contains anything but texts. */
 static Py_ssize_t count_characters(PyObject *texts) {
     Py_ssize_t n = 0;
     for (Py_ssize_t index = 0; index < PyList_GET_SIZE(texts); index++) {
@@ -99,9 +99,9 @@ static Py_ssize_t count_characters(PyObject *texts) {
     return n;
 }
 
-/* read(texts, classes, lower, is_clipped): bytes of arrays, counts, edges (n_texts, 2), words, hashes, lengths and texts, as in
-   characters.PageCharacters; edges are its first and last. None if a character is beyond the tables `classes` and `lower`, unless it
-   then counts as the last one there (is_clipped). */
+/* read(texts, classes, lower, is_clipped): return the arrays counts, edges (n_texts, 2), words, hashes, lengths and texts as
+   bytes. See characters.PageCharacters; edges has its first and last. If a character is beyond the tables `classes` and
+   `lower`, treat it as their last character if is_clipped is set, else return None. */
 static PyObject *read_characters(PyObject *self, PyObject *args) {
     Py_buffer arrays[2];
     PyObject *texts, *found[6] = {NULL}, *result = NULL;
@@ -125,19 +125,20 @@ static PyObject *read_characters(PyObject *self, PyObject *args) {
     return result;
 }
 
-/* Words or shingles by their hash. `first` and `last` are what each caller makes of them. */
+/* An entry of a hash table of words or shingles. Each caller uses `first` and `last` in its own way. */
 typedef struct {
     uint64_t key;
     int32_t first, last;
     uint8_t flags, is_used;
 } Entry;
 
-/* If a place and all that follow are taken, or there are more, the caller leaves all to numpy: no page can make the search slow. */
+/* If a search needs more probes than this, or there are more entries, the caller uses numpy. So no page can make the search
+   slow. */
 enum { MOST_PROBES = 64, MOST_ENTRIES = 1 << 20 };
 
 typedef struct {
     Entry *entries;
-    int32_t *places; /* of each word or shingle: its entry */
+    int32_t *places; /* the entry of each word or shingle */
     int n_bits, shift;
     Py_ssize_t mask;
 } Table;
@@ -158,7 +159,7 @@ static void clear(Table *table) {
     free(table->places);
 }
 
-/* Return the entry of a hash, the last bits of which do not count, as in vocabulary._group_hashes; NULL if there is no room. */
+/* Return the entry of a hash, or NULL if there is no room. The hash's last bits do not count, as in vocabulary._group_hashes. */
 static Entry *entry_of(Table *table, uint64_t hash, Py_ssize_t number) {
     uint64_t spread = hash * SPREAD, key = spread >> table->n_bits;
     for (int probe = 0; probe < MOST_PROBES; probe++) {
@@ -197,7 +198,7 @@ static int64_t bits_of(const Page *page, uint64_t key) {
     return first < page->n_cues && page->cue_keys[first] == key ? page->cue_bits[first] : 0;
 }
 
-/* Return the count that the most frequent words of the blocks have at least. */
+/* Return the minimum count of the blocks' most frequent words. */
 static int32_t least_frequent(const Table *table) {
     int32_t top[FREQUENT_WORDS] = {0}, least = 1;
     for (Py_ssize_t index = 0; index <= table->mask; index++) {
@@ -211,7 +212,7 @@ static int32_t least_frequent(const Table *table) {
     return least;
 }
 
-/* Return how many distinct words the title has, -1 if the table has no room. */
+/* Return the number of distinct words in the title, or -1 if the table has no room. */
 static Py_ssize_t count_words(const Page *page, Table *table, Py_ssize_t n_own) {
     Py_ssize_t n_title = 0;
     for (Py_ssize_t number = n_own; number < n_own + page->words[page->n_blocks]; number++) {
@@ -266,7 +267,8 @@ static int count_shingles(const Page *page, Table *table) {
     return 0;
 }
 
-/* Return how many words the blocks have; -1 if the numbers of words do not add up to n. n_shingles: set to how many the texts have. */
+/* Return the number of words in the blocks, or -1 if the numbers of words do not add up to n. Set n_shingles to the number of
+   shingles in the texts. */
 static Py_ssize_t add_up(const Page *page, Py_ssize_t n, Py_ssize_t *n_shingles) {
     Py_ssize_t sum = 0, n_own = 0;
     *n_shingles = 0;
@@ -279,8 +281,9 @@ static Py_ssize_t add_up(const Page *page, Py_ssize_t n, Py_ssize_t *n_shingles)
     return sum == n ? n_own : -1;
 }
 
-/* count(hashes, lengths, words, n_blocks, sieve, cue_keys, cue_bits, found): fill `found`, int64, (N_FOUND, n_blocks), which has only
-   zeros before, and return how many distinct words the title has: vocabulary._count in C. -1 leaves it to numpy. */
+/* count(hashes, lengths, words, n_blocks, sieve, cue_keys, cue_bits, found): C version of vocabulary._count. `found` is int64,
+   (N_FOUND, n_blocks), and contains only zeros. Fill it, and return the number of distinct words in the title. If the result is
+   -1, the caller must use numpy. */
 static PyObject *count_words_of(PyObject *self, PyObject *args) {
     Py_buffer arrays[7];
     Py_ssize_t n_blocks, n_shingles = 0;
@@ -303,7 +306,7 @@ static PyObject *count_words_of(PyObject *self, PyObject *args) {
     return done(n_own >= 0, n_title, arrays, 7);
 }
 
-/* A word that was looked up before, with its bits. */
+/* A word that was already looked up, with its bits. */
 typedef struct {
     uint8_t length;
     char letters[27];
@@ -316,7 +319,7 @@ typedef struct {
     PyObject *look_up;
 } Words;
 
-/* Return the bits of a word of small letters, -1 with an exception. */
+/* Return the bits of a lower-case word, or -1 with an exception. */
 static int64_t bits_of_word(const Words *words, const char *letters, Py_ssize_t length) {
     uint64_t hash = length;
     for (Py_ssize_t index = 0; index < length; index++) hash = (hash ^ (uint8_t)letters[index]) * SPREAD;
@@ -336,7 +339,7 @@ static int64_t bits_of_word(const Words *words, const char *letters, Py_ssize_t 
     return bits;
 }
 
-/* Return the index behind ` KEY="` if it begins at `at` and names an element, else -1. */
+/* If one of the naming attributes (` KEY="`) begins at `at`, return the index of its value, else -1. */
 static Py_ssize_t value_at(int kind, const void *tag, Py_ssize_t at, Py_ssize_t length) {
     static const char *const NAMING[] = {" class=\"", " id=\"", " role=\"", " itemprop=\""};
     for (int key = 0; key < 4; key++) {
@@ -349,7 +352,7 @@ static Py_ssize_t value_at(int kind, const void *tag, Py_ssize_t at, Py_ssize_t 
 
 enum { LONGEST_VALUE = 200 };
 
-/* Return the bits of the words in a tag's names, -1 with an exception. */
+/* Return the bits of the words in a tag's names, or -1 with an exception. */
 static int64_t bits_of_tag(const Words *words, PyObject *tag) {
     int kind = PyUnicode_KIND(tag);
     const void *data = PyUnicode_DATA(tag);
@@ -381,7 +384,8 @@ static int64_t bits_of_tag(const Words *words, PyObject *tag) {
     return bits;
 }
 
-/* encode(start_tags, known, look_up): tree.encode_names in C. known: memory of what `look_up` returned for words; zeros at first. */
+/* encode(start_tags, known, look_up): C version of tree.encode_names. known: a cache of the results of `look_up`, at first all
+   zeros. */
 static PyObject *encode(PyObject *self, PyObject *args) {
     PyObject *tags, *found = PyList_New(0);
     Py_buffer memory;

@@ -1,8 +1,8 @@
 """Computes features that compare parts of a page: paragraphs' votes for their containers, repeated
 siblings, and the headings above a block.
 
-A network that sees a window of blocks could learn all of this from many pages. 2,300 pages are too
-few, so the network gets these features.
+From many pages, a network that sees a window of blocks could learn all of this. The 2,300 training
+pages are too few, so the network gets these features.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _VOTER_CHARS = 25
 _DIVISORS = (1.0, 2.0, 6.0, 9.0, 12.0)
 
 GROUP_LEVELS = 4
-# Two alike can be a header and a footer, or two columns; three are a list.
+# Two similar siblings can be a header and a footer, or two columns. Three are a list.
 LEAST_ALIKE = 3
 # A heading or a button that announces comments or other pages is short; a sentence that mentions
 # them is not.
@@ -91,8 +91,8 @@ def _count_votes(
 
 
 def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
-    """Return the number, text and links of the siblings with the same tag as a block's containers,
-    and the block's position in the page's main list."""
+    """Return, for each container of a block, the number, text and links of its siblings with the
+    same tag. Also return the block's position in the page's main list."""
     n_elements, n_blocks = len(places.parents), len(places.elements)
     group = places.tag_numbers * n_elements + places.parents
     _, group = np.unique(group, return_inverse=True)

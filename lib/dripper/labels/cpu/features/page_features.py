@@ -56,9 +56,9 @@ _COUNTED, _TYPES, _FIELDS = map(
     ),
 )
 STRUCTURE_NAMES = (*_COUNTED, *_TYPES, *(f"field_{field}" for field in _FIELDS))
-"""Columns for the page as a whole, from which its kind is estimated, on the activation grid: number
-of elements (log), whether the page declares each type, and number of fields by type (log; equal
-start tags count once)."""
+"""Columns for the page as a whole, on the activation grid. The kind of page is estimated from them.
+They are the number of elements by name (log), whether the page declares each type, and the number
+of form fields by type (log; fields with equal start tags count once)."""
 
 # A block of this many characters is nearly always prose; menus and captions are rarely this long.
 LONG_BLOCK_CHARS = 200

@@ -22,9 +22,9 @@ LEVELS = 5
 element's parent, and so on."""
 
 FARTHEST = 16_384
-"""The largest distance in blocks; greater distances count as this. No training page has a third as
-many blocks. Without this limit, the probability fell from block to block on a page of 120,000 equal
-paragraphs and reached 0 at its end."""
+"""The largest distance in blocks. Greater distances are replaced by this number. No training page
+has more than a third of this number of blocks. Without this limit, the probability fell from block
+to block on a page of 120,000 equal paragraphs, and reached 0 at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,8 @@ class Places:
     n_ended: IntArray
     """(n_elements,), the number of elements that end before each element begins."""
     inside: IntArray
-    """(n_blocks, 2), the range of `Page.elements` that begins inside the block, end exclusive."""
+    """(n_blocks, 2), the range of elements in `Page.elements` that begin inside the block, end
+    exclusive."""
 
     @property
     def starts(self) -> IntArray:
@@ -75,8 +76,9 @@ class Places:
         """Return, for each element, the sum of the values of the element and its ancestors except
         the root, modulo 2^64, shape (n_elements,).
 
-        The sum is computed as the values of start tags less the values of end tags up to the
-        element; the root ends last.
+        This is the sum of the values at all start tags up to the element, minus the sum at all end
+        tags before the element. The root's value is subtracted separately, because the root ends
+        last.
         """
         at_starts, at_ends = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
         np.cumsum(values[self.by_end], out=at_ends[1:])

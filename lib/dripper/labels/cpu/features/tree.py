@@ -43,7 +43,7 @@ NAME_GROUPS: dict[str, str] = {
 }
 """Meanings of class, id, role and itemprop values: English words that sites of every language use
 in their markup."""
-# Generated class lists can have kilobytes; the classes that describe an element are in the first
+# Generated class lists can be kilobytes long. The classes that describe an element are in the first
 # 200 characters.
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
 _GROUPS = [re.compile(pattern) for pattern in NAME_GROUPS.values()]
@@ -71,7 +71,7 @@ def encode_names(start_tags: Sequence[str]) -> list[int]:
 
 @functools.cache
 def _make_memory() -> bytearray:
-    """Return memory for 4,096 words."""
+    """Return an empty cache of 4,096 words for the C version of `encode_names`."""
     return bytearray(1 << 17)
 
 

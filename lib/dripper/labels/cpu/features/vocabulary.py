@@ -23,8 +23,8 @@ HEAD_WORDS = 60
 # both.
 FREQUENT_WORDS = 25
 SHORT_WORD = 3
-# Three words in a row that also occur elsewhere on the page are no accident, but a teaser, a
-# quotation, or a second copy for phones.
+# If three words in a row also occur elsewhere on the page, this is no accident. They belong to a
+# teaser, a quotation, or a second copy for phones.
 SHINGLE_WORDS = 3
 
 CUES: dict[str, str] = {
@@ -65,8 +65,8 @@ _PAIR, _THIRD = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
 # short words differ only in their low bits.
 _SPREAD = np.uint64(0xBF58476D1CE4E5B9)
 
-# Nearly all words that are not cues are excluded by their first 14 bits, which is cheaper than a
-# search among the cues.
+# Nearly all words that are not cues are excluded by the first 14 bits of their hash. This is
+# cheaper than a search among the cues.
 _SIEVE_SHIFT = np.uint64(64 - 14)
 
 
@@ -107,9 +107,10 @@ def _count(page: PageCharacters, counts: IntArray) -> int:
     """Fill the rows of `counts`, for each block, and return the number of distinct words in the
     title.
 
-    The rows are: distinct words that are also in the title, distinct words, frequent words and
-    short words at the beginning, bits of cues, shingles, and shingles that are also in an earlier
-    block, in a later block, in the description and in the JSON-LD text.
+    The rows are: distinct words that are also in the title, distinct words, frequent words at the
+    beginning, short words at the beginning, bits of cues, and shingles. The last four rows count
+    the shingles that are also in an earlier block, in a later block, in the description, and in the
+    JSON-LD text.
     """
     n_blocks = counts.shape[1]
     words = page.words[:n_blocks]
@@ -186,9 +187,9 @@ def _group_hashes(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """Return an order that groups equal hashes, earlier ones first, and flags for the beginning of
     each group.
 
-    `np.unique` is slow for the few words of a page. Here, each hash's position replaces its last
-    bits, as many as positions need. All such keys differ, so no stable sort of indexes is needed.
-    For a million words, 44 bits of each hash remain.
+    `np.unique` is slow for the few words of a page. So the last bits of each hash are replaced by
+    the hash's position. Only as many bits are replaced as positions need. All such keys differ, so
+    no stable sort of indexes is needed. For a million words, 44 bits of each hash remain.
     """
     n_bits = np.uint64(len(hashes).bit_length())
     keys = hashes * _SPREAD >> n_bits << n_bits
@@ -225,8 +226,8 @@ def _read_cues(hashes: HashArray, texts: IntArray, place: IntArray, n_blocks: in
 
 @functools.cache
 def _build_cue_table() -> tuple[HashArray, IntArray, npt.NDArray[np.bool_]]:
-    """Return the hashes of all cues, ascending, their bits, and a table that says for each value of
-    14 bits whether a cue's hash begins with it.
+    """Return the hashes of all cues in ascending order, the bits of each cue, and a table of 2^14
+    flags. A flag is set if a cue's hash begins with these 14 bits.
 
     Cues are split into words as texts are: an ideograph is a word.
     """
