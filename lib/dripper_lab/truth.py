@@ -1,8 +1,8 @@
-"""Turns a labelled page's truth into labels of its blocks, and scores choices of blocks by ROUGE-5
-over words.
+"""Converts a labelled page's ground truth to labels of its blocks, and scores labels of blocks by
+ROUGE-5 over words.
 
-A block's F1 over words forgives faults that a reader notices: for a stray line in the middle of a
-thread it loses a few words, but ROUGE-5 also loses the eight 5-grams around it.
+F1 over words hardly changes for some mistakes that a reader notices. A stray line in the middle of
+a thread costs only a few words, but ROUGE-5 also loses the eight 5-grams around the line.
 """
 
 import logging
@@ -28,20 +28,20 @@ _SHIFT = np.uint64(29)
 
 
 class Texts(NamedTuple):
-    """A page's words, block by block, and the 5-grams of its truth."""
+    """A page's words, block by block, and the 5-grams of its ground truth."""
 
     words: Hashes
-    """(n_words,), a number for each different word, in the order of the blocks."""
+    """(n_words,), the words in the order of the blocks. Equal words have the same number."""
     starts: IntArray
     """(n_blocks + 1,), the start of each block's words in `words`."""
     grams: Hashes
-    """(n_grams,), the different 5-grams of the truth, ascending."""
+    """(n_grams,), the hashes of the distinct 5-grams of the ground truth, ascending."""
     counts: IntArray
-    """(n_grams,), the count of each."""
+    """(n_grams,), the number of occurrences of each 5-gram."""
 
     @classmethod
     def of(cls, blocks: Sequence[Sequence[str]], truth: Sequence[str]) -> "Texts":
-        """Return the texts of words as `dripper.labels.words.words_of` gives them."""
+        """Return the texts for lists of words from `dripper.labels.words.words_of`."""
         numbers: dict[str, int] = {}
         words, true = (
             np.array([numbers.setdefault(word, len(numbers) + 1) for word in part], np.uint64)
@@ -51,9 +51,10 @@ class Texts(NamedTuple):
         return cls(words, starts, *np.unique(_grams(true), return_counts=True))
 
     def rouge5(self, main: npt.NDArray[np.bool_]) -> float:
-        """Return the F1 over 5-grams of a choice of blocks, shape (n_blocks,), as
-        `dripper.eval.rouge_n` with tokens="words" does, but that scripts without
-        spaces are cut into characters: a shorter text is one n-gram; nothing against nothing is 1.
+        """Return the F1 over 5-grams of the main blocks. `main` has the shape (n_blocks,). This is
+        `dripper.eval.rouge_n` with tokens="words", except that scripts without spaces are split
+        into characters. A text with fewer than five words is a single n-gram. If both texts are
+        empty, the result is 1.
         """
         chosen = self.words[np.repeat(main, np.diff(self.starts))]
         grams, counts = np.unique(_grams(chosen), return_counts=True)
@@ -65,7 +66,7 @@ class Texts(NamedTuple):
 
 
 def _grams(words: Hashes) -> Hashes:
-    """Return a hash of every 5-gram; of a shorter text one of all of it."""
+    """Return a hash of every 5-gram. A shorter text has one hash of all its words."""
     size = min(GRAM, len(words))
     hashes = np.full(len(words) - size + 1 if size else 0, size, np.uint64)
     for place in range(size):
@@ -76,33 +77,35 @@ def _grams(words: Hashes) -> Hashes:
 log = logging.getLogger(__name__)
 
 BLOCK_SHARE = 0.5
-"""The share of a block's words in the labelled text from which the block is main."""
+"""A block is main if at least this fraction of its words is in the labelled text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The truth of one page; arrays in the order of its blocks, or of other leaves."""
+    """The ground truth of one page. Arrays are in the order of its leaves, which are usually
+    blocks."""
 
     key: tuple[str, str]
-    """Data set and id."""
+    """The data set, and the page's ID in it."""
     host: str
     kind: str
-    """The page's type: `nothing` if it has no main content; sets without types have articles."""
+    """The page's type: `nothing` if the page has no main content, and `article` if the data set
+    states no type."""
     words: IntArray
-    """(n_leaves,) words of each leaf."""
+    """(n_leaves,), the number of words in each leaf."""
     matched: FloatArray
-    """(n_leaves,) how many of them belong to the truth."""
+    """(n_leaves,), the number of these words that belong to the ground truth."""
     truth_words: int
     main: npt.NDArray[np.bool_]
-    """(n_leaves,) which leaves are main. A leaf without words (an image) is main if its neighbours
-    on both sides are."""
+    """(n_leaves,), whether each leaf is main. A leaf without words, such as an image, is main if
+    the nearest leaves with words on both sides are main."""
 
     @classmethod
     def of(cls, texts: Sequence[str], labelled: LabelledPage, share: float = BLOCK_SHARE) -> "Truth":
-        """Make it of the texts of the page's leaves.
+        """Return the ground truth for the texts of the page's leaves.
 
         Args:
-            share: Of a leaf's words, from which on it is main.
+            share: A leaf is main if at least this fraction of its words is in the labelled text.
         """
         own, truth = [words_of(text) for text in texts], words_of(labelled.truth_text)
         words = np.array([len(each) for each in own], np.int64)
@@ -112,22 +115,22 @@ class Truth:
         return cls((labelled.data_set, labelled.id), labelled.host, kind, words, matched, len(truth), main)
 
     def f1(self, main: npt.NDArray[np.bool_]) -> float:
-        """F1 over words of a choice of leaves against the truth."""
+        """Return the F1 over words of these main leaves, compared with the ground truth."""
         return f1_of(self.words, self.matched, self.truth_words, main)
 
 
 def f1_of(words: IntArray, matched: FloatArray, truth_words: int, main: npt.NDArray[np.bool_]) -> float:
-    """F1 over words of a choice of leaves: the objective of training, close to ROUGE. Arrays have
-    shape (n_leaves,).
+    """Return the F1 over words of main leaves. It is the objective of training, and close to ROUGE.
+    Arrays have the shape (n_leaves,).
 
     Args:
-        matched: How many of the words belong to the truth.
+        matched: The number of each leaf's words that belong to the ground truth.
     """
     return float(2 * matched[main].sum() / max(1, int(words[main].sum()) + truth_words))
 
 
 def split_pages(pages: Iterable[LabelledPage]) -> Iterator[tuple[LabelledPage, Page]]:
-    """Yield the pages split into blocks; pages that cannot be split are left out and logged."""
+    """Yield the pages split into blocks. Pages that cannot be split are logged and left out."""
     for labelled in pages:
         try:
             page = preprocess(decode(labelled.html, labelled.content_type).text)
@@ -138,8 +141,9 @@ def split_pages(pages: Iterable[LabelledPage]) -> Iterator[tuple[LabelledPage, P
 
 
 def read_truths(pages: Iterable[LabelledPage]) -> Iterator[tuple[Page, Truth]]:
-    """Yield the pages with their labels; unusable pages (with no labelled text in their blocks) are
-    left out and logged. A page without a truth teaches that nothing of it is main."""
+    """Yield the pages with their ground truth. Pages without blocks, and pages with labelled text
+    but no main block, are logged and left out. On a page with an empty ground truth, no block is
+    main."""
     for labelled, page in split_pages(pages):
         truth = Truth.of([block.text for block in page.blocks], labelled)
         if page.blocks and (truth.main.any() or not truth.truth_words):
@@ -149,8 +153,8 @@ def read_truths(pages: Iterable[LabelledPage]) -> Iterator[tuple[Page, Truth]]:
 
 
 def between(main: npt.NDArray[np.bool_], words: Sequence[int] | IntArray) -> npt.NDArray[np.bool_]:
-    """Return labels where leaves without words are main if the nearest ones with words on both
-    sides are.
+    """Return labels in which a leaf without words is main if the nearest leaves with words on both
+    sides are main.
 
     >>> between(np.array([True, False, True, False]), [5, 0, 9, 0])
     array([ True,  True,  True, False])

@@ -1,8 +1,8 @@
-"""The pages of training sets with labels that were checked and found wrong: the list
-`recipes/wrong_truths.jsonl`.
+"""Reads `recipes/wrong_truths.jsonl`, a list of pages in training sets with wrong ground truths.
 
-The archives of the sets stay as published; this list is our addition. It is only for training: an
-evaluation set with a wrong truth keeps it, or its scores could be no longer compared with others'.
+Somebody has checked each of these pages. The archives of the sets stay as published. The list is
+only for training. An evaluation set keeps its wrong ground truths, because otherwise its scores
+could not be compared with published scores.
 """
 
 import json
@@ -19,27 +19,25 @@ FILE = "wrong_truths.jsonl"
 
 
 class Fault(StrEnum):
-    """The fault of a truth."""
+    """The fault of a ground truth."""
 
     PART = "part"
-    """It has only a part of the page's main content: the beginning of an article, the first of
-    several entries."""
+    """It has only a part of the page's main content, such as the beginning of an article."""
     OTHER_VERSION = "other version"
-    """It was made of another state of the page: much of it is nowhere in the HTML."""
+    """It was made from another version of the page, so much of it is not in the HTML."""
     REPEATED = "repeated"
-    """It repeats text that the page has once."""
+    """It repeats text that the page has only once."""
     GLUED = "glued"
-    """Its words are glued together although blocks separate them, so main blocks are mistaken for
-    others."""
+    """It lacks spaces between the words of different blocks, so main blocks do not match it."""
     FURNITURE = "furniture"
-    """It holds menus, forms or teasers, much of it or all."""
+    """Much or all of it consists of menus, forms or teasers."""
     NOTHING_THERE = "nothing there"
-    """The page has no main content: an error page, bare data."""
+    """The page has no main content. For example, it is an error page or bare data."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrongTruth:
-    """One page that nothing should be taught with."""
+    """A page that must not be used for training."""
 
     data_set: str
     id: str
@@ -55,7 +53,7 @@ class WrongTruth:
 
 @cache
 def wrong_truths() -> Mapping[tuple[str, str], WrongTruth]:
-    """Return the list by data set and id. Raises InputError for a line that is not in form."""
+    """Return the entries by data set and page ID. Raises InputError if a line is malformed."""
     text = files("dripper_lab").joinpath("recipes", FILE).read_text(encoding="utf-8")
     lines = text.removesuffix("\n").split("\n")
     entries = [parse_entry(line, number) for number, line in enumerate(lines, 1)]

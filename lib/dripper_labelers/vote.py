@@ -1,10 +1,9 @@
-"""Implements the labelers `vote:A,B,…` and `union:A,B,…`. Several labelers decide on each block
-together: by majority, or with one vote being enough.
+"""Implements the labelers `vote:A,B,…` and `union:A,B,…`. Several labelers vote on each block.
+`vote` needs half of the votes, `union` only one.
 
 In the SIGIR'23 comparison (Bevendorff et al. 2023, 4.5), extractors vote on tokens, because each
 extractor produces its own text. Labelers vote on the same blocks, so nothing has to be aligned.
-Half of the votes are enough. With the comparison's threshold of two thirds, three members would
-have to agree unanimously.
+With the comparison's threshold of two thirds, three members would have to agree unanimously.
 
 The name of a vote lists its members (:func:`parse_voters`). The registry creates an entry from the
 name (:func:`make_vote_entry`).
@@ -117,8 +116,8 @@ class VoteLabeler:
 
         A member without probabilities counts as certain. The probabilities of the vote are weighted
         means over the members. Confidence is derived from these means, so it is low if the members
-        disagree. For a union, `method` lists each member that was the first in order to label some
-        block main.
+        disagree. For a union, `method` lists, for the main blocks, the first member that labeled
+        each block main.
         """
         main = np.stack([labels.main for labels in answers])
         sure = np.stack([_fill_probability(labels) for labels in answers])

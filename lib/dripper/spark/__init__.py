@@ -40,7 +40,7 @@ def extract_column(
         url, content_type: The columns with the pages' URLs and Content-Type headers, if available.
         column: The name of the new column. It is a struct of the result columns of the table
             `extractions` (docs/tables.md).
-        text: Whether the struct has the field `text`.
+        text: Whether to add a field `text` with the main content as plain text.
         labeler, settings, options: As for `dripper.extract`.
 
     Raises:
@@ -98,22 +98,23 @@ def label_udf(
 ) -> Any:
     """Return a pandas UDF that labels blocks.
 
-    The UDF takes a page's simplified HTML and its number of blocks. It returns a struct with a
-    value for each block in `main` and `probability`, and with `confidence`, `error_code` and
-    `error_detail`.
+    The UDF takes a page's simplified HTML and its number of blocks. It returns a struct. The arrays
+    `main` and `probability` have one value per block. The other fields are `confidence`,
+    `error_code` and `error_detail`.
 
-    To use it in SQL, call `spark.udf.register("label", label_udf("lm", model=FOLDER))`. Then
+    To use it in SQL, call `spark.udf.register("label", label_udf("lm", model=FOLDER))`. After that,
     `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks` works. The UDF is an
-    iterator UDF: each worker keeps one engine and builds batches by tokens, as in the stage
-    `label`. On CPUs, an engine uses as many threads as a task has cores (`spark.task.cpus`).
+    iterator UDF: each worker keeps one engine and limits each batch by its number of tokens, like
+    the stage `label`. On CPUs, an engine uses as many threads as a task has cores
+    (`spark.task.cpus`).
 
     Args:
         labeler, settings, options: As for `dripper.extract`.
 
     Raises:
-        SettingsError, MachineError: If the labeler cannot be loaded or reads whole pages (`cpu`).
-            This is checked here, before any executor starts. If the labeler needs GPUs, only its
-            settings are checked.
+        SettingsError, MachineError: If the labeler cannot be loaded, or if it needs whole pages
+            instead of blocks, like `cpu`. This is checked here, before any executor starts. If the
+            labeler needs GPUs, only its settings are checked.
     """
     from dripper.labels.config import split_settings
     from dripper.labels.engine import load_labeler

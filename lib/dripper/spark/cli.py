@@ -39,8 +39,8 @@ def parser(
 ) -> argparse.ArgumentParser:
     """Return a parser with the flags that all jobs share.
 
-    It also has --warcs and similar flags if the job reads archives, and --redo if the job can read
-    them again.
+    `reads_archives` adds the flags that choose the input (--warcs, --select, --crawl). `redoes`
+    adds --redo, --relocated and --really-new.
     """
     command = Parser(prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if reads_archives:
@@ -74,7 +74,7 @@ def add_staged_labeler(command: argparse.ArgumentParser) -> None:
 
 
 def add_tries(command: argparse.ArgumentParser) -> None:
-    """Add --tries, with which the job itself retries while work is unfinished.
+    """Add --tries, which makes the job itself retry while work is unfinished.
 
     The flag is for schedulers that ignore exit codes.
     """
@@ -101,7 +101,10 @@ _WORK_IS_LEFT = 3
 
 
 def _output(typed: str) -> str:
-    """Return the location of the output. A mistyped location is an error before Spark starts."""
+    """Return the output's location, with a path made absolute.
+
+    A mistyped location is rejected here, before Spark starts.
+    """
     place = output_place("--output", typed, catalogs=True)
     return str(Path(place.text).absolute()) if place.kind == "path" else place.text
 
@@ -168,7 +171,7 @@ def run_guarded(job: Callable[[], int]) -> int:
     handler.setFormatter(_OneLine("%(asctime)s %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dripper").setLevel(logging.INFO)
-    # After the loss of the JVM, py4j's traces say no more than the last line of this command.
+    # If the JVM is lost, py4j's tracebacks add nothing to the last line of this command.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     interrupt = _Interrupt()
     handler.addFilter(interrupt)
@@ -260,7 +263,7 @@ def _is_of_spark(error: Exception) -> bool:
 def _tell_spark_error(error: Exception) -> int:
     """Print a one-sentence message about an error that Spark raised outside a batch.
 
-    Return the exit code: 2 if a table refuses a write, which the user must allow; otherwise, 3.
+    Return exit code 2 if a table refuses the write until the user allows it; otherwise, 3.
     """
     from dripper.spark.tables.sql import first_line
 
@@ -277,8 +280,8 @@ _REFUSED = re.compile(
     r"APPEND_ONLY|CONSTRAINT|NOT_NULL|PERMISSION|ACCESS_?DENIED|Permission denied|Access Denied|AccessControlException|Forbidden",
     re.IGNORECASE,
 )
-"""Words in messages of Spark, Delta and storage systems if a table's properties, its constraints,
-or missing permissions prevent a write."""
+"""Matches error messages of Spark, Delta and storage systems about a refused write. The cause is a
+property or constraint of the table, or a missing permission."""
 
 
 def _is_lost_jvm(error: Exception) -> bool:

@@ -1,8 +1,8 @@
 """Extracts or labels pages that are already in a table, as a new column or in SQL.
 
 Extraction uses a plain Python UDF. It works in every kind of session, classic or Connect, and Spark
-does not send the other columns to Python. Spark passes it 100 pages at a time. An Arrow UDF would
-get 10,000 pages by default, which is about a gigabyte.
+does not send the other columns to Python. Spark sends the function 100 pages at a time. An Arrow
+UDF would get 10,000 pages by default, about a gigabyte.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ Page = tuple[str | bytes, str | None, str | None]
 
 
 def schema(*, text: bool = False) -> StructType:
-    """Return the type of an extraction: the columns of `extractions` with the result of a page.
+    """Return the struct type of an extraction: the result columns of the table `extractions`.
 
     Args:
         text: Whether to add the field `text`, which the table does not have.
@@ -100,8 +100,8 @@ def _require(df: DataFrame, source: str | Column, name: str, types: tuple[type[D
 
 
 _last: list[Any] = []
-"""The last call and its row. A query that uses two fields of the result calls the function twice
-for each page."""
+"""The arguments and the row of the last call. A query that uses two fields of the result calls the
+function twice for each page."""
 
 
 def extract_row(
@@ -143,7 +143,7 @@ def _page(html: str | bytes | None) -> str | bytes:
 
 @cache
 def _worker(settings: str, text: bool) -> tuple[Guard[Page, Row], Mapping[str, str]]:
-    """Return the guard for these settings, and the versions for its rows.
+    """Return the guard for these settings, and the value of `versions` in its rows.
 
     The guard and its child process are reused by later tasks.
     """

@@ -1,5 +1,5 @@
-"""Makes examples of labelled pages: features of the blocks, and how much of each block the truth
-contains."""
+"""Makes training examples from labelled pages: the features of each block, and how many of its
+words belong to the ground truth."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,63 +19,65 @@ from dripper_lab.truth import Texts, f1_of, split_pages
 
 log = logging.getLogger(__name__)
 
-# A block under "Comments" of fewer words is a button or a name; a section of fewer says nothing
-# about the truth's habits.
+# A block under "Comments" with fewer than COMMENT_WORDS is a button or a name. Comments with fewer
+# than SECTION_WORDS in all do not show whether the ground truth leaves comments out.
 COMMENT_WORDS, SECTION_WORDS = 15, 60
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One page, ready to train on; arrays in block order."""
+    """One page, ready to train on. Arrays are in the order of the blocks."""
 
     key: tuple[str, str]
-    """Data set and id."""
+    """The data set, and the page's ID in it."""
     host: str
     page_type: str
     blocks: BlockSequence
-    """Features, not yet standardised, of one page."""
+    """The features of the page's blocks, before standardisation."""
     words: IntArray
-    """(n_blocks,) words of each block."""
+    """(n_blocks,), the number of words in each block."""
     matched: FloatArray
-    """(n_blocks,) how many of them belong to the truth."""
+    """(n_blocks,), the number of these words that belong to the ground truth."""
     truth_words: int
-    """Words of the truth, matched or not."""
+    """The number of words in the ground truth, matched or not."""
     title: npt.NDArray[np.bool_]
-    """(n_blocks,) the block that repeats the page's title."""
+    """(n_blocks,), whether a block repeats the page's title. At most one block does."""
     comments: npt.NDArray[np.bool_]
-    """(n_blocks,) blocks of comments, made up or (see :func:`find_left_out_comments`) plain."""
+    """(n_blocks,), whether a block is a comment: made up, or detected by
+    :func:`find_left_out_comments`."""
     texts: Texts
-    """For the score of a choice of blocks as the report has it; of the whole page in a window
-    too."""
+    """The texts for computing ROUGE-5 as in the report. A window has the texts of the whole
+    page."""
     structure: FloatArray
-    """Columns as in `page_features.STRUCTURE_NAMES`, of the whole page in a window too."""
+    """The values named in `page_features.STRUCTURE_NAMES`. A window has the values of the whole
+    page."""
     variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
-    """Variants of the same page, by the kind of change (named as in
-    `dripper_lab.train.recipe.Shares`), features in half precision."""
+    """Variants of the same page, by kind of change. The kinds are the fields of
+    `dripper_lab.train.recipe.Shares`. Features are in half precision."""
 
     @property
     def kind(self) -> str:
-        """The page's type: `nothing` if it has no main content; sets that name none are of
-        articles."""
+        """The page's type: `nothing` if the page has no main content, and `article` if the data set
+        states no type."""
         return (self.page_type or "article") if self.truth_words else "nothing"
 
     @property
     def commented(self) -> "Example | None":
-        """The same page with made-up comments; None if it has no place for any."""
+        """The same page with made-up comments; None if there is no such variant."""
         return next(iter(self.variants.get("commented", ())), None)
 
     @property
     def main(self) -> npt.NDArray[np.bool_]:
-        """The blocks that are main: the truth contains at least half of each."""
+        """Whether each block is main: the ground truth contains at least half of its words."""
         return (self.matched >= 0.5 * self.words) & (self.words > 0)
 
     def f1(self, main: npt.NDArray[np.bool_]) -> float:
-        """F1 over words of a choice of blocks against the truth."""
+        """Return the F1 over words of these main blocks, compared with the ground truth."""
         return f1_of(self.words, self.matched, self.truth_words, main)
 
     def window(self, start: int, end: int) -> "Example":
-        """Return the example cut to a range of blocks; the unmatched part of the truth shrinks in
-        proportion."""
+        """Return an example with only the blocks from `start` up to, but not including, `end`. The
+        number of ground-truth words that match no block is reduced in proportion."""
         length = end - start
         blocks = BlockSequence(
             self.blocks.features[start:end],
@@ -91,17 +93,18 @@ class Example:
 
 
 Maker = Callable[[Page, Example, str], Example | None]
-"""Makes another example from a page, its example and the text of its truth, or None."""
+"""Makes a variant from a page, the page's example and the text of its ground truth. Returns None if
+there can be no variant."""
 
 
 def read_examples(
     pages: Iterable[LabelledPage], makers: Mapping[str, Sequence[Maker]] | None = None
 ) -> Iterator[Example]:
-    """Yield one example a page; pages that cannot teach (nothing of the truth in their blocks) are
-    left out, logged. An example of a page without a truth has no main blocks.
+    """Yield one example per page. A page is logged and left out if it has a ground truth but no
+    main block. A page with an empty ground truth gives an example without main blocks.
 
     Args:
-        makers: The makers of a page's variants, by their kind.
+        makers: The makers of a page's variants, by kind of variant.
     """
     for labelled, page in split_pages(pages):
         example = example_of(page, labelled)
@@ -117,13 +120,13 @@ def read_examples(
 
 
 def _halve_precision(example: Example) -> Example:
-    """Return the example with features in half precision: seven variants a page would be 4 GB, and
-    noise is added anyway."""
+    """Return the example with features in half precision. Otherwise, seven variants per page would
+    take 4 GB. Training adds noise to features anyway."""
     return replace(example, blocks=example.blocks._replace(features=example.blocks.features.astype(np.float16)))
 
 
 def example_of(page: Page, labelled: LabelledPage) -> Example:
-    """Return the example of a page that is split already."""
+    """Return the example of a page that is already split into blocks."""
     truth = words_of(labelled.truth_text)
     return example_from(page, truth, (labelled.data_set, labelled.id), labelled.host, labelled.page_type or "")
 
@@ -142,8 +145,8 @@ def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: s
 
 
 def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
-    """Return the block that repeats the page's title: the first `h1` or `h2` that shares most of
-    its words with it."""
+    """Return a mask of the block that repeats the page's title: the first `h1` or `h2` with two
+    words or more that shares most of them with the title."""
     names = page.blocks.features
     heading = (names[:, NAMES.index("own_h1")] > 0) | (names[:, NAMES.index("own_h2")] > 0)
     shared = (names[:, NAMES.index("of_title")] >= 0.6) & (names[:, NAMES.index("title_covered")] >= 0.4)
@@ -153,8 +156,9 @@ def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
 
 
 def find_left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return the blocks that markup or a heading calls comments and the truth leaves out; none
-    if that is hardly any text or most of the page (`<body class="has-comments">`).
+    """Return a mask of the blocks that are called comments and that the ground truth leaves out.
+    Markup or a heading calls them comments. No block is marked if these blocks have hardly any
+    text, or most of the page's text (`<body class="has-comments">`).
     """
     features = page.blocks.features
     called = features[:, NAMES.index("named_comment")] + features[:, NAMES.index("under_comments")] > 0

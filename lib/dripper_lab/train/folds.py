@@ -1,4 +1,4 @@
-"""Cross-validates by host: every page is scored by a network that saw no page of its site."""
+"""Cross-validates by host: every page is scored by a network that was trained without its site."""
 
 import logging
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from dripper_lab.train.weights import UNUSED, UNUSED_SCALE
 
 log = logging.getLogger(__name__)
 
-# Features that hardly vary would be blown up by their own tiny deviation.
+# Added to each deviation. Otherwise, features that hardly vary would be divided by almost 0.
 SMALLEST_SCALE = 0.01
 
 
@@ -31,8 +31,8 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
     0).
 
     Args:
-        start: Earlier weights; their networks are trained further, in the order of the recipe's
-            networks. Networks that the recipe does not have stay as they are.
+        start: Earlier weights to train further. Their networks are matched with the recipe's
+            networks by position. Additional networks are kept unchanged.
     """
     unfitted = _make_unfitted(examples, recipe, start)
     ready = [_with_variants(unfitted, example) for example in examples]
@@ -53,8 +53,8 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
 
 
 def _make_unfitted(examples: Sequence[Example], recipe: Recipe, start: Weights | None) -> Weights:
-    """Return weights that have only the means and deviations that standardise features, taken from
-    the start, if any."""
+    """Return weights without networks. They have only the means and deviations for standardising
+    features, taken from `start` if it is given."""
     mean, scale = (start.mean, start.scale) if start is not None else _moments(examples)
     return Weights(
         matrices={}, mean=mean, scale=scale, shape=recipe.shape, feature_names=NAMES, temperature=1.0, shift=0.0
@@ -81,8 +81,8 @@ def _ready(weights: Weights, example: Example) -> Example:
 def fold_networks(
     examples: Sequence[Example], recipe: Recipe, folds: int, scored: int | None = None, start: Weights | None = None
 ) -> list[Weights | None]:
-    """Return for each fold a network trained on the other folds' sites; None for a fold without
-    pages, and for all but the first `scored` ones.
+    """Return for each fold the weights trained on the other folds' sites. The value is None for a
+    fold without pages, and for all folds after the first `scored` folds.
 
     Args:
         start: As for :func:`fit`.
@@ -99,8 +99,8 @@ def fold_networks(
 
 
 def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
-    """Return the one of :func:`fold_networks` that saw no page of the example's site. Raises
-    ValueError if there is none."""
+    """Return the weights from :func:`fold_networks` that were trained without the example's site.
+    Raises ValueError if there are none."""
     network = networks[fold_of(example.host, len(networks))]
     if network is None:
         raise ValueError(f"no network was trained without the site {example.host}")
@@ -108,8 +108,8 @@ def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
 
 
 def compute_held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[FloatArray]:
-    """Return the logits of every example, shape (1 + others, n_blocks), from the networks that saw
-    no page of its site."""
+    """Return the logits of every example, shape (1 + others, n_blocks), from the networks that were
+    trained without its site."""
 
     def logits(example: Example) -> FloatArray:
         weights = network_of(example, networks)

@@ -1,9 +1,8 @@
-"""Score untrained labelers, on the pages that trained ones are cross-validated on:
+"""Score untrained labelers on the pages on which trained labelers are cross-validated:
 
     python -m dripper_lab.train.held_out --data DIR --labelers trafilatura
 
-Prints the F1 over words of each, by data set and over all: the scores in `dripper_labelers.vote`
-that are not from model cards.
+Prints each labeler's mean F1 over words, for each data set and for all pages.
 """
 
 import argparse
@@ -20,8 +19,8 @@ from dripper_lab.truth import read_truths
 
 
 def f1_of_pages(labelers: Sequence[Labeler], pages: Iterable[LabelledPage]) -> list[list[float]]:
-    """Return the F1 over words of each page by each labeler: only of the pages with a block that
-    holds some of the truth."""
+    """Return for each labeler the F1 over words of each page. Pages without a main block are left
+    out."""
     scores: list[list[float]] = [[] for _ in labelers]
     for page, truth in read_truths(pages):
         if truth.main.any():
@@ -31,8 +30,8 @@ def f1_of_pages(labelers: Sequence[Labeler], pages: Iterable[LabelledPage]) -> l
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, print a line a labeler, and return the exit code: 0, or 2 if the user
-    has to change something."""
+    """Parse the command line, print a line per labeler and data set, and return the exit code: 0,
+    or 2 if the user has to change something."""
     parser = argparse.ArgumentParser(
         prog="python -m dripper_lab.train.held_out", description="Score untrained labelers."
     )

@@ -1,5 +1,5 @@
-"""Fits the layer that predicts the kind of a page, and the confidence of a page: two regressions,
-fitted after the network, which stays as it is."""
+"""Fits two regressions that predict the kind of a page and its confidence. They are fitted after
+the network, which stays unchanged."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,16 @@ from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 
 ALIASES: Mapping[str, str] = {"error": "nothing"}
-"""Types of the data sets that are not separate kinds."""
+"""Page types in data sets that are not kinds → the kind that is used instead."""
 KIND_BALANCE = 0.6
-"""Pages of a kind count n^-0.6 each: else rare kinds would be taken for frequent ones."""
+"""A page has the weight n^-0.6 if there are n pages of its kind. Otherwise, rare kinds would be
+mistaken for frequent kinds."""
 KIND_RIDGE = 0.1
 CONFIDENCE_RIDGE = 10.0
-"""Both: penalties on squared coefficients (of inputs of deviation 1; of a sum over pages)."""
-# Means that hardly vary over pages would be blown up.
+"""Both are penalties on squared coefficients: KIND_RIDGE with a mean over pages, and
+CONFIDENCE_RIDGE with a sum over pages."""
+# Added to each deviation. Otherwise, means that hardly vary over pages would be divided by almost
+# 0.
 _LEAST_DEVIATION = 0.05
 _NEWTON_STEPS = 12
 
@@ -33,7 +36,7 @@ def kind_of(example: Example) -> str:
 
 
 def summary_of(weights: Weights, example: Example) -> PageSummary:
-    """Return the means of a page. example: with raw features."""
+    """Return the summary of a page. `example` must have raw features."""
     page, summary = normalize_page(weights, example.blocks), PageSummary()
     logits, states = score_blocks(weights, page)
     summary.add(example.words, probabilities(logits), page.features, states)
@@ -41,13 +44,14 @@ def summary_of(weights: Weights, example: Example) -> PageSummary:
 
 
 def compute_held_out_kinds(weights: Weights, example: Example) -> FloatArray:
-    """Return the probabilities of KINDS of a page that the weights did not see, shape
-    (n_kinds,)."""
+    """Return the probability of each of KINDS, shape (n_kinds,), for a page that the weights were
+    not trained on."""
     return classify_page(weights, summary_of(weights, example), example.structure)
 
 
 def with_page_kinds(weights: Weights, examples: Sequence[Example]) -> Weights:
-    """Return the weights with the layer of page kinds: a multinomial logistic regression."""
+    """Return the weights with a layer that predicts page kinds by multinomial logistic
+    regression."""
     pages = [example for example in examples if len(example.words)]
     inputs = np.stack([np.concatenate([summary_of(weights, page).means(), page.structure]) for page in pages])
     kinds = np.array([KINDS.index(kind_of(example)) for example in pages])
@@ -61,8 +65,8 @@ def with_page_kinds(weights: Weights, examples: Sequence[Example]) -> Weights:
 
 
 def _multinomial(inputs: FloatArray, targets: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return coefficients, shape (n_inputs + 1, n_kinds), the constant last. targets: (n_pages,
-    n_kinds), one-hot. weight: (n_pages,), of sum 1."""
+    """Return coefficients, shape (n_inputs + 1, n_kinds), with the constant in the last row.
+    targets: (n_pages, n_kinds), one-hot. weight: (n_pages,), with the sum 1."""
     from scipy.optimize import minimize  # of the extra [train]
 
     padded = np.concatenate([inputs, np.ones((len(inputs), 1))], axis=1)
@@ -85,17 +89,19 @@ def _multinomial(inputs: FloatArray, targets: FloatArray, weight: FloatArray) ->
 
 
 def fit_confidence(expected: FloatArray, kinds: FloatArray, scores: FloatArray) -> FloatArray:
-    """Return the coefficients of `decide.estimate_confidence`, shape (2 · n_kinds,): a logistic
-    regression on held-out pages, each kind drawn towards the mean of all.
+    """Return the coefficients of `decide.estimate_confidence`, shape (2 · n_kinds,). They come from
+    a logistic regression on held-out pages. A penalty keeps the coefficients of each kind close to
+    the shared coefficients.
 
     Args:
-        expected: (n_pages,), F1 that the decoder expected.
-        kinds: (n_pages, n_kinds).
+        expected: (n_pages,), the F1 that the decoder expected.
+        kinds: (n_pages, n_kinds), the probability of each kind.
         scores: (n_pages,), the F1 that was reached.
     """
     evidence = np.stack([make_evidence(one, page) for one, page in zip(expected.tolist(), kinds, strict=True)])
     n = kinds.shape[1]
-    # All kinds alike first: a constant and a slope; then the difference of each.
+    # The first two inputs, a constant and a slope, are shared by all kinds. The others are for the
+    # differences of each kind.
     alike = np.kron(np.eye(2), np.ones((n, 1)))
     both = np.concatenate([evidence @ alike, evidence], axis=1)
     ridge = np.concatenate([np.full(2, 0.01), np.full(2 * n, CONFIDENCE_RIDGE)])

@@ -1,10 +1,10 @@
 """Trains the network in JAX: AdamW on a loss over blocks (cross-entropy) and pages (soft F1), in
 two stages with averaged weights.
 
-The first stage is on the pages of older collections, nearly all articles; the second on pages of
-every kind. The weights that ship lie between the first stage's and the second's: they keep the
-first stage's knowledge of old articles, and nearly everything that the second learned (Wortsman et
-al. 2022, "Robust fine-tuning of zero-shot models").
+The first stage trains on older collections of pages, which are nearly all articles. The second
+stage trains on pages of every kind. The shipped weights are a weighted mean of the weights after
+each stage. They keep the first stage's knowledge of old articles, and nearly everything that the
+second stage learned (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
 """
 
 import logging
@@ -40,8 +40,8 @@ class PackedOperations:
         self.drop = drop
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias. (Rounding has no gradient, and its 0.2 % of an activation is
-        far under the dropout.)"""
+        """Return x @ matrix + bias. Nothing is rounded, because rounding has no gradient. It would
+        change an activation by 0.2 %, far less than dropout does."""
         return x @ matrix + bias
 
     def rectify(self, x: Array) -> Array:
@@ -83,22 +83,23 @@ def train(
 ) -> dict[str, FloatArray]:
     """Return trained weights by name.
 
-    (On one machine: sums of floats differ between processors, unlike in labelling.)
+    The same arguments give the same weights on the same machine. On another processor, sums of
+    floats may differ. Labelling does not have this problem.
 
     Args:
-        examples: Standardised.
+        examples: Examples with standardised features.
         blanks: See :func:`dripper_lab.train.disturb.disturb`.
-        start: Weights to go on from, by default random ones. The same arguments give the same
-            weights.
+        start: Weights to train further. If None, start with random weights.
     """
     draw = np.random.default_rng(recipe.seed)
     weights = initial_weights(recipe, examples[0]) if start is None else jax.tree.map(jnp.float32, dict(start))
     moments = (jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights))
-    # Stages and folds differ in nothing that is compiled, which is slow.
+    # Compilation is slow. All stages and folds share one compiled step, because they have the same
+    # values of these arguments.
     step = _compiled_step(Recipe(shape=recipe.shape, dropout=recipe.dropout, weight_decay=recipe.weight_decay))
     turns = turns_an_epoch([example.kind for example in examples], recipe.balance)
     batches = partial(training_batches, examples, recipe.batch_blocks, shares=recipe.shares, turns=turns)
-    # An epoch has a batch more or less than the next one.
+    # This is an estimate, because the number of batches varies a little between epochs.
     steps = recipe.epochs * sum(1 for _ in batches(np.random.default_rng(recipe.seed)))
     average: Parameters | None = None
     n_done = 0
@@ -136,18 +137,18 @@ def initial_weights(recipe: Recipe, example: Example) -> Parameters:
 
 
 def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe) -> Any:
-    """Return the mean over pages of cross-entropy (blocks weighed by words^0.6) plus 1 - soft F1
-    over words."""
+    """Return the loss: the cross-entropy plus 1 minus the soft F1 over words, as a mean over pages.
+    In the cross-entropy, the weight of a block with n words is proportional to n^0.6."""
     page = batch.page
     ops = PackedOperations(page, batch.blocks.starts, batch.blocks.ends, _dropout(key, recipe))
     logits = forward(weights, recipe.shape, batch.blocks.features, ops)
     per_page = partial(jax.ops.segment_sum, segment_ids=page, num_segments=PAGES_PER_BATCH + 1)
     share = batch.matched / jnp.maximum(batch.words, 1)
-    # A block that is half truth should lean to main only a little; labels are never quite certain
-    # (0.015).
+    # If the ground truth has just half of a block, its probability should be only a little above
+    # 0.5. Labels are never quite certain, so targets are at least 0.015 away from 0 and 1.
     target = jnp.where(share >= 0.5, share, share * 0.5) * 0.97 + 0.015
-    # If words alone counted, a page's long paragraphs would drown its headings; 0.6 is the
-    # prototype's exponent.
+    # If the weight were the number of words, headings would hardly count beside long paragraphs.
+    # The exponent 0.6 comes from the prototype.
     weight = jnp.maximum(batch.words, 1) ** 0.6
     weight = weight / per_page(weight)[page]
     entropy = jnp.maximum(logits, 0) - logits * target + jnp.log1p(jnp.exp(-jnp.abs(logits)))
@@ -186,7 +187,8 @@ def _compiled_step(recipe: Recipe) -> Callable[..., tuple[Parameters, tuple[Para
 
 
 def _dropout(key: Any, recipe: Recipe) -> Callable[[Any], Any]:
-    """Return a function that gives every residual branch a mask of its own."""
+    """Return a function that drops random values, with a different mask for each residual
+    branch."""
     branches = count()
 
     def drop(x: Any) -> Any:
@@ -197,7 +199,7 @@ def _dropout(key: Any, recipe: Recipe) -> Callable[[Any], Any]:
 
 
 def _learning_rate(recipe: Recipe, progress: float, step: int) -> float:
-    """60 steps of warm-up, then a cosine down to 1 %."""
+    """Return the learning rate: 60 steps of warm-up, then a cosine that falls to 1 %."""
     return float(recipe.learning_rate * min(1.0, step / 60) * (0.5 * (1 + np.cos(np.pi * progress)) + 0.01))
 
 
@@ -208,15 +210,16 @@ def _average(average: Parameters | None, weights: Parameters, decay: float) -> P
 
 
 FIRST_SETS = frozenset(["wcxb-dev", "fundus", "article-extraction-dataset", "magic-html-article", "zh-immortal-autumn"])
-"""The sets of the first stage."""
+"""The data sets of the first stage."""
 
 
 def train_in_stages(
     examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray] | None = None
 ) -> dict[str, FloatArray]:
-    """Return trained weights by name. Arguments: as for `optimise.train`, which trains alone if no
-    page is of FIRST_SETS, or if the recipe has no first stage (`first_epochs` of 0). A start takes
-    the place of the first stage's outcome (its other matrices are ignored)."""
+    """Train in two stages, and return the weights by name. The arguments are the same as for
+    `train`. There is only one stage if no page is from FIRST_SETS, or if `first_epochs` is 0.
+    `start` replaces the weights after the first stage. Its matrices that the network does not have
+    are ignored."""
     if start is not None:
         start = {name: start[name] for name in initial_weights(recipe, examples[0])}
         return _second_stage(examples, blanks, recipe, start)
@@ -230,7 +233,8 @@ def train_in_stages(
 def _second_stage(
     examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray]
 ) -> dict[str, FloatArray]:
-    """Train on from the first stage's weights, and return the mean of both."""
+    """Train the first stage's weights further. Return the weighted mean of the weights before and
+    after."""
     end = train(examples, blanks, replace(recipe, learning_rate=recipe.later_learning_rate), start)
     share = recipe.first_share
     return {name: share * start[name] + (1 - share) * end[name] for name in end}

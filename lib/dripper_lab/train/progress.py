@@ -1,4 +1,4 @@
-"""Saves a training while it runs, so that it can resume after a stop."""
+"""Saves the state of a running training, so that a stopped training can resume."""
 
 import time
 from collections.abc import Sequence
@@ -7,21 +7,22 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 180.0
-"""Seconds between two saves, about."""
+"""Approximate number of seconds between two saves."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """The state of a training in a file."""
+    """Saves the state of a training to a file, and restores it."""
 
     path: Path
     means: Sequence[Any] = ()
-    """Tensors beside the model's that change from step to step."""
+    """More tensors to save, in addition to the model's."""
     seconds: float = SECONDS
     _saved: float = 0.0
 
     def load(self, model: Any, optimizer: Any, schedule: Any) -> int:
-        """Restore the saved state, in place, and return the number of steps that are done."""
+        """Restore the saved state in place. Return the number of finished steps; 0 without a
+        file."""
         import torch
 
         self._saved = time.monotonic()
@@ -37,7 +38,8 @@ class Progress:
         return int(state["steps"])
 
     def save(self, model: Any, optimizer: Any, schedule: Any, steps: int, *, is_last: bool = False) -> None:
-        """Save the state after a number of steps if it is time, or if it is the last one."""
+        """Save the state if `is_last`, or if the last save was more than `seconds` ago. `steps` is
+        the number of finished steps."""
         import torch
 
         if not is_last and time.monotonic() - self._saved < self.seconds:

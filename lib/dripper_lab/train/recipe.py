@@ -1,8 +1,8 @@
-"""Holds all arguments of a training run in one value, which the model card prints, and the mix of
-kinds of pages.
+"""Defines all arguments of a training run, which the model card lists, and balances kinds of pages.
 
-Two thirds of the training pages are articles. If a network is trained on them as they are, it reads
-a shop's page as if it were an article; with as many pages of each kind, it forgets articles.
+Two thirds of the training pages are articles. A network that is trained on them without balancing
+reads a shop's page as if it were an article. With equally many pages of each kind, it forgets
+articles.
 """
 
 from collections import Counter
@@ -17,9 +17,9 @@ from dripper.labels.cpu.network import Shape
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The shares in which variants of a page replace it, by kind: crowded
+    """The fractions of pages that are replaced by a variant, by kind of variant: crowded
     (`dripper_lab.train.crowded`), antique (`dripper_lab.train.antique`), with comments that are not
-    main (`dripper_lab.train.commented`), and two of them antique as well."""
+    main (`dripper_lab.train.commented`), and two combinations."""
 
     crowded: float = 0.0
     antique: float = 0.0
@@ -30,62 +30,66 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All arguments of a training run; chosen on validation pages (see the model card)."""
+    """All arguments of a training run. The defaults were chosen on validation pages (see the model
+    card)."""
 
     width: int = 64
-    """Channels of the network."""
+    """Number of channels of the network."""
     pool_width: int = 12
-    """Channels of each level of container means."""
+    """Number of channels for each level of container means."""
     shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
     epochs: int = 8
-    """Epochs of all pages, after the first stage."""
+    """Number of epochs over all pages, after the first stage."""
     first_epochs: int = 10
-    """Epochs of the pages of the first stage (`dripper_lab.train.optimise`)."""
+    """Number of epochs over the pages of the first stage (`dripper_lab.train.optimise`)."""
     first_share: float = 0.4
-    """Share of the first stage's weights in the weights that ship."""
+    """Weight of the first stage's weights in the mean that is shipped."""
     switch_ridge: float = 10.0
-    """Penalty on the squared coefficients of the switch of conventions."""
+    """Penalty on the squared coefficients of the switch (`dripper_lab.train.switch`)."""
     batch_blocks: int = 4096
-    """Blocks of a batch."""
+    """Number of blocks in a batch."""
     learning_rate: float = 3e-3
     """Learning rate of the first stage."""
     later_learning_rate: float = 1.5e-3
     weight_decay: float = 0.02
     dropout: float = 0.2
-    """Share of the residual branches that is dropped."""
+    """Fraction of values in residual branches that is dropped."""
     noise: float = 0.3
     """Standard deviation of the noise that is added to standardised features."""
     feature_drop: float = 0.1
-    """Share of the features blanked on each page: no feature may be trusted alone."""
+    """Fraction of features to blank on each page, so that the network does not rely on a single
+    feature."""
     name_drop: float = 0.15
-    """Share of the pages with hidden class and id names, as on pages from before style sheets.
+    """Fraction of pages on which class and id names are hidden. Pages from before style sheets have
+    none.
     """
     metadata_drop: float = 0.3
-    """Share of the pages with hidden metadata: older pages have none."""
+    """Fraction of pages on which metadata is hidden. Older pages have none."""
     balance: float = 0.4
-    """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
-    `dripper_lab.train.recipe`."""
+    """Balance between kinds of pages. 0: each page comes once per epoch. 1: each kind of page comes
+    equally often. For values between, see `turns_an_epoch`."""
     crowded_variants: int = 1
     antique_variants: int = 0
-    """Both: the number of variants of each kind that are made of a page."""
+    """Both are numbers of variants to make of each page."""
     shares: Shares = field(default_factory=Shares)
-    """Shares in which pages come."""
+    """The fractions of pages that are replaced by variants."""
     other_width: int = 48
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
-    """Both: of the networks that give a second opinion."""
+    """Both are for the networks that give a second opinion."""
     other_shares: tuple[Shares, ...] = (Shares(),)
-    """Shares of each of them."""
+    """The `shares` of each of these networks."""
     other_balances: tuple[float, ...] = (0.5,)
-    """The `balance` of each of them."""
+    """The `balance` of each of these networks."""
     average_from: float = 0.6
-    """Share of the steps after which weights are averaged, exponentially: `average_decay` a step.
+    """Fraction of the steps after which exponential averaging of weights begins, with
+    `average_decay` per step.
     """
     average_decay: float = 0.995
     seed: int = 0
 
     @property
     def other_recipes(self) -> "tuple[Recipe, ...]":
-        """The recipes of the networks that give a second opinion; each has a seed of its own."""
+        """The recipes of the networks that give a second opinion. Each has a different seed."""
         return tuple(
             replace(
                 self, width=self.other_width, shape=self.other_shape, shares=shares, balance=balance,
@@ -96,18 +100,18 @@ class Recipe:
 
 
 GOING_ON = Recipe(epochs=3, later_learning_rate=2.5e-3, first_share=0.1)
-"""The recipe by which earlier weights are trained further: their first network, and the first one
-that gives a second opinion; the two others are kept. Chosen on 939 pages held out by host
-(docs/research/labeler_cpu.md)."""
+"""The recipe for training earlier weights further. It trains their first network and the first
+network that gives a second opinion, and keeps the two others. It was chosen on 939 pages held out
+by host (docs/research/labeler_cpu.md)."""
 
 
 def turns_an_epoch(kinds: Sequence[str], balance: float) -> FloatArray:
-    """Return the average number of times that each page comes in an epoch; shape (n_pages,), mean
-    1.
+    """Return the average number of times that each page comes in an epoch, (n_pages,). The mean
+    over pages is 1.
 
     Args:
         kinds: The kind of each page.
-        balance: 0 to 1; a kind of n pages has n^(1 - balance) turns, in proportion.
+        balance: 0 to 1. A kind with n pages comes in proportion to n^(1 - balance).
 
     >>> turns_an_epoch(["article", "article", "article", "article", "forum"], 0.5).round(2).tolist()
     [0.83, 0.83, 0.83, 0.83, 1.67]
@@ -118,7 +122,7 @@ def turns_an_epoch(kinds: Sequence[str], balance: float) -> FloatArray:
 
 
 def draw_turns(turns: FloatArray, draw: np.random.Generator) -> IntArray:
-    """Return the indexes of the pages of one epoch, in random order, each as often as its turns,
-    rounded up or down by chance."""
+    """Return the indexes of the pages of one epoch, in random order. Each page comes as often as
+    `turns` says, rounded up or down at random."""
     times = np.floor(turns + draw.random(len(turns))).astype(np.int64)
     return draw.permutation(np.repeat(np.arange(len(turns)), times))

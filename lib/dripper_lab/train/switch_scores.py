@@ -1,4 +1,4 @@
-"""Scores the effect of the switch of conventions on pages of sites that no training saw."""
+"""Scores the effect of the switch of conventions on pages of held-out sites."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,17 +24,18 @@ Flags = npt.NDArray[np.bool_]
 
 
 class SwitchScore(NamedTuple):
-    """The scores of one setting, means over pages."""
+    """The scores of one setting, as means over pages."""
 
     conventions: Conventions
     f1: float
     forum_f1: float
-    """Both: over words, against the truth as the sets have it, of all pages and of forums."""
+    """Both are F1 over words compared with the unchanged ground truth, for all pages and for
+    forums."""
     made_up_kept: float
     plain_kept: float
     titles_kept: float
-    """All: the share of words that is main, of made-up comments, of other pages' comments that
-    their truths leave out, and of titles. NaN if no page has such words."""
+    """The fractions of words that are labelled main: in made-up comments, in real comments that the
+    ground truth leaves out, and in titles. NaN if no page has such words."""
 
 
 def switch_scores(
@@ -43,7 +44,7 @@ def switch_scores(
     """Return the scores of all SETTINGS on held-out pages.
 
     Args:
-        networks: One a fold.
+        networks: The weights for each fold.
     """
     calibrated = [
         None if network is None else replace(network, temperature=calibration.temperature, shift=calibration.shift)

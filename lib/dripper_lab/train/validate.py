@@ -16,7 +16,8 @@ from dripper_lab.truth import Truth
 
 
 class Choice(NamedTuple):
-    """The threshold of the highest mean F1 over words, this F1, and the F1 of the threshold 0.5."""
+    """The threshold with the highest mean F1 over words, this F1, and the F1 with a threshold of
+    0.5."""
 
     threshold: float
     f1: float
@@ -26,7 +27,7 @@ class Choice(NamedTuple):
 def choose_threshold(
     truths: Sequence[Truth], probabilities: Sequence[FloatArray], thresholds: Sequence[float]
 ) -> Choice:
-    """Return the best of some thresholds.
+    """Return the threshold with the highest mean F1 over words.
 
     Args:
         probabilities: The probabilities of each page's blocks.
@@ -48,8 +49,8 @@ RELIABILITY_BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The calibration by which a logit becomes a probability (see `decide.probabilities`), and the
-    mean ROUGE-5 F1 that it reached."""
+    """The values that convert a logit to a probability (see `decide.probabilities`), and the mean
+    ROUGE-5 F1 with them."""
 
     temperature: float
     shift: float
@@ -57,12 +58,12 @@ class Calibration:
 
 
 class PageScores(NamedTuple):
-    """The scores of every page; all of shape (n_pages,)."""
+    """The scores of every page. All arrays have the shape (n_pages,)."""
 
     f1: FloatArray
-    """Over words."""
+    """The F1 over words."""
     rouge5: FloatArray
-    """ROUGE-5 as in the report; it decides the choices."""
+    """The ROUGE-5 F1 as in the report. The calibration is chosen by this score."""
     expected: FloatArray
     """The F1 over words that the decoder expected."""
 
@@ -71,8 +72,8 @@ def page_scores(examples: Sequence[Example], logits: Sequence[FloatArray], calib
     """Return the scores of every page.
 
     Args:
-        logits: The logits of each page, shape (1 + others, n_blocks): of the network, then of the
-            others.
+        logits: The logits of each page, shape (1 + others, n_blocks). The first row is from the
+            network, and the other rows are from the networks for a second opinion.
     """
     rows = []
     for example, own in zip(examples, logits, strict=True):
@@ -82,13 +83,13 @@ def page_scores(examples: Sequence[Example], logits: Sequence[FloatArray], calib
 
 
 def macro_over_kinds(examples: Sequence[Example], scores: FloatArray) -> float:
-    """Return the mean over kinds of pages of their mean scores."""
+    """Return the mean score of each kind of page, averaged over kinds."""
     return float(np.mean([mean for _, mean in mean_by(examples, scores, lambda example: example.kind).values()]))
 
 
 def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
-    """Return the temperature and shift of the highest ROUGE-5 F1, mean over pages and mean over
-    kinds, of the labeler as a whole; ties go to the first of the grid.
+    """Return the temperature and shift with the highest ROUGE-5 F1 of the whole labeler. The mean
+    over pages and the mean over kinds are added. In a tie, the first values of the grid are chosen.
 
     Args:
         logits: As for :func:`page_scores`.
@@ -104,7 +105,7 @@ def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Cali
 
 
 def keep_calibration(weights: Weights, examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
-    """Return the temperature and shift of weights, with the ROUGE-5 F1 that they reach here."""
+    """Return the temperature and shift of these weights, with their ROUGE-5 F1 on these pages."""
     fixed = Calibration(weights.temperature, weights.shift, 0.0)
     return replace(fixed, f1=float(page_scores(examples, logits, fixed).rouge5.mean()))
 
@@ -132,8 +133,8 @@ def calibration_error(rows: Sequence[tuple[float, float, int]]) -> float:
 def reliability(
     examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration
 ) -> list[tuple[float, float, int]]:
-    """Return (mean probability, share of main, words) of ten bins of probability; every block
-    counts by its words."""
+    """Return (mean probability, fraction of main, number of words) for each of ten bins of
+    probability. Blocks are weighted by their number of words. Empty bins are left out."""
     probability = np.concatenate(
         [_probability(example, own, calibration) for example, own in zip(examples, logits, strict=True)]
     )

@@ -1,9 +1,9 @@
-"""Loads earlier weights: the start of a training, and networks kept for a second opinion. Also
-writes weights.
+"""Loads earlier weights for further training, converts networks that are kept for a second opinion,
+and saves weights.
 
-The kept networks are of the weights `e8066a984df9`, trained on articles of five data sets, made
-crowded, antique and commented. Beside networks trained on every kind of page, they keep the
-surroundings of an old article out of it.
+The kept networks come from the weights `e8066a984df9`. They were trained on articles from five data
+sets, including crowded, antique and commented variants. Together with networks trained on every
+kind of page, they help to leave out the surroundings of an old article.
 """
 
 import json
@@ -26,35 +26,37 @@ SEEN_BY_START = frozenset({
     "wcxb-dev", "fundus", "article-extraction-dataset", "magic-html-article", "zh-immortal-autumn", "readability",
     "web-forum-52", "web-kinds",
 })  # fmt: skip
-"""The data sets that they were trained on. Weights that go on from them cannot be scored on these
-sets."""
+"""The data sets that the weights in `START` were trained on. Weights trained further from these
+cannot be scored on these sets."""
 
 
 UNUSED = ("other_letters",)
-"""Features that no network uses any more. Only the few training pages in Arabic, Hebrew and
-similar scripts have such letters, so its weights were chance, and the same page scored 0.07 to 0.11
-less in these scripts than in others (docs/research/labeler_cpu.md)."""
+"""Features that no network uses any more. Only a few training pages, in Arabic, Hebrew and similar
+scripts, have such letters. The weights of this feature were therefore random, and the same page
+scored 0.07 to 0.11 lower in these scripts than in others (docs/research/labeler_cpu.md)."""
 UNUSED_SCALE = 1e9
-"""The deviation of a feature that is not used: all its standardised values round to 0."""
+"""The deviation of a feature that is not used. With it, all standardised values round to 0."""
 
 
 KINDS_OF_START = (
     "article", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service",
 )  # fmt: skip
-"""The kinds of pages that they distinguish; their listings include shops' collections."""
+"""The kinds of pages that the weights in `START` distinguish. Their listings include shops'
+collections."""
 
 
 def load_start() -> Weights:
-    """Return the weights of `START` as a labeler of today reads them: with the layer for kinds of
-    the weights that ship. Their labels are as they were."""
+    """Return the weights of `START` in the current form, with the layer for kinds from the shipped
+    weights. Their labels of blocks do not change."""
     start, shipped = load_weights(START), load_weights()
     of_kinds = {name: shipped.matrices[name] for name in ("kind", "kind_bias", "confidence")}
     return replace(start, matrices={**start.matrices, **of_kinds})
 
 
 def without_unused(weights: Weights) -> Weights:
-    """Return weights with networks that take the UNUSED features of every page for 0, and have the
-    same output as before if they are 0. Layers that are fitted later (the kind, the switch) stay.
+    """Return weights with networks that treat the UNUSED features of every page as 0. If these
+    features are 0, the output is the same as before. Layers that are fitted later (the kind, the
+    switch) are unchanged.
     """
     columns = [weights.feature_names.index(name) for name in UNUSED]
     zero = snap(-weights.mean[columns] / weights.scale[columns])
@@ -70,18 +72,18 @@ def without_unused(weights: Weights) -> Weights:
 
 
 def take_confidence(start: Weights) -> FloatArray:
-    """Return the coefficients of `decide.estimate_confidence` in the weights of `START`, for the
-    kinds of today."""
+    """Return the coefficients of `decide.estimate_confidence` in the weights of `START`, rearranged
+    for the current kinds."""
     columns = [KINDS_OF_START.index("listing" if kind == "collection" else kind) for kind in KINDS]
     return np.asarray(start.matrices["confidence"].reshape(2, -1)[:, columns].ravel())
 
 
 def fold_network(earlier: Weights, network: Network, weights: Weights) -> Network:
-    """Return a network of `earlier` as one that reads features standardised as `weights` has them.
+    """Convert a network of `earlier` to features that are standardised as in `weights`.
 
-    The difference goes into the first layer, which is linear; only features clipped at
-    `labeler.FEATURE_LIMIT` are seen a little otherwise. Raises ValueError if the two were
-    trained on other features.
+    The first layer is linear, so its weights absorb the difference. Only features clipped at
+    `labeler.FEATURE_LIMIT` give slightly different results. Raises ValueError if the two were
+    trained on different features.
     """
     if earlier.feature_names != weights.feature_names:
         raise ValueError("networks of other features cannot be kept")
@@ -96,8 +98,8 @@ def _round(values: FloatArray) -> FloatArray:
 
 
 def save_weights(weights: Weights, path: Path) -> None:
-    """Write the file; the same weights always give the same bytes (numpy stamps a constant date
-    into its archives).
+    """Write the file. The same weights always give the same bytes, because numpy writes a constant
+    date to its archives.
 
     Matrices are rounded to multiples of 1/1024. Raises ValueError for a value outside ±32.
     """
@@ -124,8 +126,8 @@ def _to_int16(name: str, value: FloatArray) -> npt.NDArray[np.int16]:
 def list_weight_shapes(
     shape: Shape, n_features: int, n_levels: int, width: int, pool_width: int
 ) -> dict[str, tuple[int, ...]]:
-    """Return the name and shape of every weight of a network of `width` channels, `pool_width` of
-    them a level."""
+    """Return the name and shape of every weight of a network with `width` channels, and with
+    `pool_width` channels for each level of container means."""
     shapes: dict[str, tuple[int, ...]] = {"input": (n_features, width), "input_bias": (width,)}
     for layer in range(len(shape.dilations)):
         shapes |= {f"conv{layer}_taps": (3, width), f"conv{layer}": (width, width), f"conv{layer}_bias": (width,)}

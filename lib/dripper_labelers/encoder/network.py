@@ -187,8 +187,8 @@ def _quantize(model: Any) -> Any:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Silence the progress bar of transformers and its table of missing weights. If missing weights
-    matter, an error is raised."""
+    """Silence the progress bar of transformers and its table of missing weights. `load_model`
+    checks for missing weights itself."""
     from transformers.utils import logging as typed
 
     logging: Any = typed  # Only partly typed.

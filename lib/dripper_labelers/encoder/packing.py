@@ -15,8 +15,8 @@ from typing import Any
 ATTENTION = "dripper_segments"
 """The name of this module's attention function in transformers."""
 _CLOSE = {"float32": 1e-3}
-"""The maximum difference between the logits of packed and of separate chunks, as a fraction of the
-range of the latter."""
+"""The maximum difference between the logits of packed and separate chunks, as a fraction of the
+range of logits of separate chunks."""
 _CLOSE_ELSE = 0.1
 """The maximum difference for other data types."""
 

@@ -23,8 +23,8 @@ from dripper_labelers.encoder.settings import BATCH_TOKENS, EncoderSettings
 log = logging.getLogger(__name__)
 
 ARCHITECTURES = tuple(f"{name}ForTokenClassification" for name in ("Bert", "Roberta", "XLMRoberta", "ModernBert"))
-"""The architectures that vLLM implements itself. Others, which vLLM loads through transformers,
-fail or are read only in the forward direction."""
+"""The architectures that vLLM implements itself. vLLM loads other architectures through
+transformers. They fail, or read the tokens in one direction only."""
 ELSE = "labels.encoder.engine=transformers runs every architecture that transformers has"
 _TASK = "token_classify"
 _AT_ONCE = 1 << 24

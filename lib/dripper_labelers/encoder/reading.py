@@ -1,5 +1,6 @@
 """Defines how a checkpoint reads a page. The file `dripper_encoder.json` beside the weights
-specifies this; without the file, a checkpoint reads pages like Pulpie's."""
+specifies this; without the file, the checkpoint is assumed to read pages as Pulpie's checkpoints
+do."""
 
 import json
 from dataclasses import asdict, fields
@@ -23,7 +24,7 @@ class Reading:
     code."""
 
     form: Literal["html", "outline"] = "html"
-    """html: a block's simplified HTML, unchanged. outline: see `outline`."""
+    """html: a block's simplified HTML, unchanged. outline: the result of `sequence.outline`."""
     block_tokens: Annotated[int, Field(ge=0)] = 0
     """The maximum number of tokens per block; 0 means no limit."""
     context_tokens: Annotated[int, Field(ge=1)] = 8192

@@ -22,7 +22,7 @@ WORD_STEPS, LINK_STEPS, PLACES = 8, 4, 10
 FIRST_CHARACTERS, LAST_CHARACTERS = 160, 60
 HEAD_TAGS, HEAD_NAMES = 3, 3
 
-# A name may contain `<`, and a value `<` and `>`.
+# A tag name may contain `<`, and an attribute value may contain `<` and `>`.
 TAG = re.compile(r"""<(/?)([a-zA-Z][^\s>/]*)(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _NAMES = re.compile(r' (?:class|id)="([^"]*)"')
 _NAME = re.compile(r"[a-z]{2,}", re.IGNORECASE)

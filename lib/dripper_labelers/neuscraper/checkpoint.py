@@ -86,7 +86,7 @@ def find_folder(model: str) -> Path:
 
 
 def hash_weights(folder: Path) -> str:
-    """Return name and fingerprint of a checkpoint, for the column `labeler_version`."""
+    """Return the name and the fingerprint of a checkpoint, for the column `labeler_version`."""
     return f"{folder.name}@{fingerprint(folder)}"
 
 

@@ -19,8 +19,8 @@ from dripper_labelers.neuscraper.nodes import Node, find_nodes, find_nodes_of_pa
 from dripper_labelers.torch_batches import split_into_batches
 
 GPU_BATCH_NODES = 98_304
-"""The maximum number of nodes, including padding, in a forward pass on a GPU: the paper's 256
-chunks. On a CPU, each pass has one chunk."""
+"""The maximum number of nodes, including padding, in a forward pass on a GPU. As in the paper, this
+is 256 chunks. On a CPU, each pass has one chunk."""
 
 
 class NeuScraperLabeler:
@@ -133,8 +133,9 @@ def tokenize_nodes(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
 
 def average_over_blocks(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
     """Return the probability that each block is main: the mean over the texts in the block,
-    weighted by length. A block without text (an image) gets the lower probability of the nearest
-    blocks with text before and after it. If one of them is missing, it gets 0.
+    weighted by length. For a block without text, such as an image, take the nearest blocks with
+    text before and after it. The result is the lower of their probabilities, or 0 if one of them is
+    missing.
 
     >>> nodes = [Node(0, "a", 1), Node(2, "b", 1), Node(2, "c", 3)]
     >>> average_over_blocks(3, nodes, np.array([30, 0, 30])).round(3)

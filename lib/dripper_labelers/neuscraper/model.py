@@ -104,8 +104,8 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
 
 def load_base(folder: Path, shape: Shape) -> NeuScraper:
     """Create networks for training. The node encoder is the first layer of a pretrained model, and
-    all other weights are random. Raises MachineError if the model has no `encoder.layer`, as BERT
-    and XLM-RoBERTa do."""
+    all other weights are random. Raises MachineError if the model lacks `encoder.layer`. BERT and
+    XLM-RoBERTa have it."""
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         base = _models.from_pretrained(folder, config=config, local_files_only=True, **_no_pooler(config))

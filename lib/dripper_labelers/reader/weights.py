@@ -124,8 +124,8 @@ class Encoder:
         """Return the margin of each token in a window, (n_tokens,). Raises PageError
         (labeler_failed) if the pass fails.
 
-        Windows are processed one at a time. An 8-bit pass uses one scale for all its windows, so
-        the labels of a page would depend on other pages.
+        Windows are processed one at a time. Windows in the same 8-bit pass would share one scale,
+        so the labels of a page would depend on other pages.
         """
         try:
             (margins,) = self._session.run(["margins"], {"embeds": embeds[None]})

@@ -23,7 +23,8 @@ _TEXT_NAMES = (
     "contains_email", "contains_url", "contains_year", "capital_ratio", "capital_ratio_squared", "capital_ratio_cubed",
 )  # fmt: skip
 NODE_NAMES = ("body_share", "link_density", *_TEXT_NAMES, "contains_form_element")
-"""b29 to b48. A grandparent, the root and the common ancestor of a pair have the same features."""
+"""The features of a parent, b29 to b48. A grandparent, the root and the common ancestor of a pair
+have the same features."""
 LEAF_TAGS = [
     "a",
     "p",

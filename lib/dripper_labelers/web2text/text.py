@@ -71,7 +71,7 @@ COUNTS = (
     "characters", "words", "sentences", "punctuation", "numeric", "stop_words", "capitals", "word_length", "copyright",
     "email", "url", "year", "link_characters",
 )  # fmt: skip
-"""The columns of `LeafTexts.counts`. A leaf has at least one character, as in the published
+"""The columns of `LeafTexts.counts`. An empty leaf counts as one character, as in the published
 code."""
 
 # . , ? ; : ! and their equivalents in other scripts.

@@ -1,8 +1,8 @@
-"""Chooses the pages that an expensive labeler gets, layout by layout, for the table `layouts`.
+"""Chooses, layout by layout, the pages that an expensive labeler labels.
 
-From each layout with at least three pages, a few representatives are chosen. Other pages are chosen
-if the confidence of their first labels is low, unless their layout has representatives or a
-template.
+The table `layouts` stores the chosen pages. From each layout with at least three pages, a few
+representatives are chosen. Other pages are chosen if the confidence of their first labels is low,
+unless their layout has representatives or a template.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -27,12 +27,12 @@ CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "
 TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"
 """Values of the column `state` in the table `layouts`."""
 NOWHERE = ""
-"""Host and layout_id in a batch's row for pages without a known layout. Each batch has this row,
-even for 0 pages, because it marks that the choice was made."""
+"""The host and layout_id in the row that counts a batch's pages without a known layout. Each batch
+has this row, even if the count is 0, because the row marks that the batch's pages were chosen."""
 
 _MOST_COMPARED = 200
-"""Maximum number of pages of a layout from which its representatives are chosen. These pages are
-the first by page_id, which is a hash."""
+"""Maximum number of a layout's pages to compare when its representatives are chosen. The first
+pages in order of page_id are compared. As page_id is a hash, they are an arbitrary sample."""
 KEY = ["host", "layout_id"]
 """The key of a layout."""
 _SIGNATURE = StructField("signature", ArrayType(IntegerType()))
@@ -43,7 +43,7 @@ _CHOSEN = StructType([StructField("page_id", StringType())])
 def placed_pages(pages: DataFrame, layouts: DataFrame) -> DataFrame:
     """Match each row of `pages` to a layout of its host.
 
-    Return the page_id, batch, host, layout_id, signature of the layout, and confidence. Near-equal
+    Return the page_id, batch, host, layout_id, confidence, and the layout's signature. Near-equal
     layouts are joined under a single layout_id.
 
     Args:
@@ -81,7 +81,7 @@ def _places(skeletons: DataFrame, layouts: DataFrame) -> DataFrame:
 
 
 def _place_host(group: Iterable[Row]) -> Iterator[Row]:
-    """Yield the layouts of one host's skeletons.
+    """Yield the layout of each skeleton of one host.
 
     In `group`, known layouts come before new skeletons. Both are sorted by first appearance.
     """
@@ -96,7 +96,7 @@ def _place_host(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, below: float) -> DataFrame:
-    """Return the rows of `layouts` for batches without a choice so far.
+    """Return the rows of `layouts` for batches in which no pages have been chosen so far.
 
     Args:
         pages, placed: All pages with blocks in these batches, as table rows and as returned by

@@ -21,7 +21,7 @@ from dripper.spark.tables.schemas import LABELS, nullable
 BY_TEMPLATE = ":with_template"
 """Suffix of `method` for pages that a template labelled."""
 TEMPLATES = "templates=1"
-"""Appended to a labeler's version. It changes when the template algorithm changes."""
+"""Appended to a labeler's version. The number must change if the template algorithm changes."""
 
 _PAGES_A_TASK = 20_000
 _MOST_TASKS = 1000

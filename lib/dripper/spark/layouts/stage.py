@@ -2,8 +2,8 @@
 
 The steps are: choose pages for the next labeler, learn templates from its labels, and label the
 other pages. One commit stores the choice for all batches of a run, and another commit stores the
-templates. A stored choice is not made again: after a kill, the next run requests labels for exactly
-the same pages.
+templates. A stored choice is final. If a run is killed, the next run therefore requests labels for
+exactly the same pages.
 """
 
 from collections.abc import Collection, Sequence
@@ -122,7 +122,7 @@ class Layouts:
         return True
 
     def learn(self, batches: Sequence[Batch]) -> None:
-        """Store the examples and states that follow from the representatives' labels.
+        """Store the examples and the layouts' states, given the labels of the representatives.
 
         Does nothing if they are already stored.
         """
@@ -135,10 +135,10 @@ class Layouts:
         self._tables.replace_where("layouts", with_examples(layouts, labels, pages), within(numbers))
 
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
-        """Label the batches' other pages that have a layout, and keep the next labeler's labels.
+        """Label the pages that have a layout but were not chosen. Keep the next labeler's labels.
 
-        Return counts for the run's summary. Raises WrongRowsError if the rows written are not these
-        labels.
+        Return counts for the run's summary. Raises WrongRowsError if the written rows do not match
+        these pages.
         """
         numbers = sorted(batch.number for batch in batches)
         chosen, layouts = self.read_chosen(numbers), self._tables.read("layouts")

@@ -29,8 +29,8 @@ _TAUGHT = StructType(
 def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> DataFrame:
     """Return the batches' rows of `layouts`, with the examples and states from the new labels.
 
-    Each example is in the row of its batch. A representative without labels or without a main block
-    does not become an example.
+    Each example is stored in the row of its own batch. A representative without labels or without a
+    main block does not become an example.
 
     Args:
         labels, pages: Rows of these batches. From `labels`, only the rows of representatives are
@@ -65,10 +65,10 @@ def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def state_of(examples: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
-    """Return the state of a layout, given its representatives with good labels.
+    """Return the state of a layout, given its labelled representatives.
 
-    Each example has the page's blocks, the first labeler's labels, and the good labels, shape
-    (n_blocks,).
+    Each example has the page's blocks, the first labeler's labels, and the next labeler's labels.
+    The last have the shape (n_blocks,).
     """
     if not examples:
         return FAILED
@@ -96,7 +96,7 @@ def template_of(examples: Iterable[Row]) -> Template:
 
 def _restore_blocks(example: Row) -> PageBlocks:
     words = np.array(example["words"], np.int32)
-    # Templates learn from good labels, not from the first labeler's log odds.
+    # Templates learn from the next labeler's labels, and ignore the first labeler's log odds.
     return PageBlocks(fingerprints_of(example), words, np.zeros(len(words), np.float32))
 
 

@@ -37,7 +37,7 @@ class Pages(Protocol):
         ...
 
     def delete(self, rules: Rules, check: Callable[[], None]) -> None:
-        """Delete the matching rows from all tables, last of all the rows that identify the others.
+        """Delete the matching rows from all tables, and from PAGE_TABLES last.
 
         Args:
             check: Called before each commit. Raises if another run has taken the lease.
@@ -54,8 +54,8 @@ def begin(
 ) -> None:
     """Record the rules as begun.
 
-    One row is added for each rule and batch with matching pages, and one for each rule that matches
-    no page yet.
+    Add one row for each rule in each batch with matching pages. A rule that matches no page yet
+    gets a single row.
 
     Args:
         counts: The result of `Pages.count`.
@@ -96,7 +96,7 @@ def go_on(
 def check_rules(rule_rows: Sequence[Mapping[str, Any]], known: int, ledger: Ledger, name: str) -> int:
     """Return the number of rules. Raises DifferenceError if rules are missing.
 
-    Without them, the next reading would bring their pages back.
+    Without the missing rules, the next reading would bring their pages back.
 
     Args:
         rule_rows: The rows of the table `forgotten`, including withdrawn rules.

@@ -152,9 +152,9 @@ def _of_domains(domains: Iterable[str]) -> list[str]:
 
 
 def on_their_way(books: Books) -> dict[int, int]:
-    """Return the number of rows in each batch that still await deletion.
+    """Return the number of rows in each batch that the begun rules match.
 
-    The ledger's counts no longer include deleted rows.
+    Some of these rows may be deleted already, although the ledger still counts them.
     """
     return rows_by_batch(books.read(TABLE, among("state", [BEGUN])))
 

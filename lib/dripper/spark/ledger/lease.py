@@ -3,10 +3,11 @@
 To begin, a run adds its row under the next number (`epoch`). Delta lets only one driver do so. From
 then on, the run regularly writes a heartbeat to its row.
 
-A second driver waits until it knows whether the first driver is alive. If so, the second driver
-fails with an error message. It decides by watching the first driver's row for changes, and never
-relies on another machine's clock. If it takes over from a run that did not end well, it first shuts
-out that run's commits (`dripper.spark.tables.fence`).
+A second driver waits until it knows whether the first driver is alive. If the first driver is
+alive, the second driver fails with an error message. To find out, the second driver watches the
+first driver's row for changes, and never relies on another machine's clock. If a driver takes over
+from a run that did not end well, it first shuts out that run's commits
+(`dripper.spark.tables.fence`).
 """
 
 import logging
@@ -43,9 +44,9 @@ does not prove that the run is active."""
 
 
 def _awake_or_not() -> float:
-    """Return seconds from a clock that nobody sets.
+    """Return seconds from a monotonic clock that keeps running while the machine sleeps.
 
-    The clock keeps running while the machine sleeps, because a sleeping run sends no heartbeats.
+    A sleeping run sends no heartbeats, so this time must count.
     """
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
@@ -178,7 +179,7 @@ class Lease:
         return bool(self._row) and self._row["epoch"] == 1
 
     def check(self) -> None:
-        """Raise BusyError if another run has taken the lease, for example during a suspend.
+        """Raise BusyError if another run has taken the lease, for example while this machine slept.
 
         The table is read only if this run has sent no heartbeat for a while.
         """
@@ -188,7 +189,8 @@ class Lease:
     def confirm(self) -> None:
         """Raise BusyError unless this run may still write.
 
-        If it may, none of its commits was skipped. The table `runs` is read if it has changed.
+        If no error is raised, none of the run's commits was skipped. The table `runs` is read only
+        if it has changed.
         """
         if self._is_lost or not self._is_newest():
             self._is_lost = True

@@ -154,8 +154,8 @@ class Ledger:
 
         Args:
             results: Batches, each with the counts of its files and the time of its last commit.
-            state: The state for all files. If None, each file gets one of FINISHED. If a file was
-                read whole, the rows of its selections are removed.
+            state: The state for all files. If None, each file gets one of FINISHED, and the rows of
+                selections from a file that was read whole are removed.
         """
         rows: list[Report] = []
         for batch, reports, now in results:
@@ -212,9 +212,9 @@ class Ledger:
         return batches
 
     def put_back(self, batch: Batch, state: str) -> None:
-        """Record that the batch is back in `state`, an earlier one of UNFINISHED.
+        """Set the batch back to `state`, an earlier one of UNFINISHED.
 
-        Its later results are lost or no longer wanted.
+        Use this if results of later stages are lost or no longer wanted.
         """
         if state == UNFINISHED[0]:
             rows = [_planned_row(file, batch.number, self._run_id) for file in batch.files]

@@ -178,7 +178,7 @@ def _list_undone(
 
 
 def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
-    """Return the batches with rows of selections, for each file with selections in the ledger."""
+    """Return, for each file that was read by selections, the batches that may have such rows."""
     batches: dict[str, set[int]] = {}
     for entry in entries:
         if entry.file.selection is not None:

@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 TABLE = "extractions"
 _VERSIONS_TRIED = 30
 """Maximum number of table versions to search for the cause of a difference. Each version takes two
-jobs."""
+Spark jobs."""
 _KEEPS_ROWS = ("OPTIMIZE", "VACUUM", "ADD COLUMNS", "CHANGE COLUMN", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES")
 
 
@@ -58,8 +58,8 @@ def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
     """Return the minimum and maximum number of rows that each batch in the ledger may have.
 
     The maximum is None if the batch is in progress or has rows that a batch in progress will
-    replace, because a kill may have come before or after that commit. A reading of a whole file
-    also replaces the rows of selections.
+    replace. In these cases, a run may have been killed before or after its commit. A reading of a
+    whole file also replaces the rows of selections.
     """
     entries = list(ledger)
     on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
@@ -102,8 +102,8 @@ def compare(
     """Return the batches of `extractions` that differ from the ledger, and all batches' counts.
 
     If a batch has a data file newer than the last check, the keys of its pages are compared, too.
-    The age of a file is in Delta's log, so nothing is scanned if nobody has written. From then on,
-    the ledger numbers new batches above all batches in the table.
+    Delta's log has the time of each data file, so nothing is scanned if nobody has written. After
+    this call, new batches get higher numbers than all batches in the table.
 
     Args:
         confirm: Raises if another run has taken the lease. That run may have written between the
@@ -194,7 +194,8 @@ def settle(
     of_adding = [{"kind": each.kind, "pattern": each.pattern} for each in adding]
     check_rules([*rule_rows, *of_adding], lease.rules_known, ledger, books.name(forgotten.TABLE))
     rules = forgotten.rules_of(rule_rows)
-    # The data files of a restored version keep their old times, so their times do not show it.
+    # The data files of a restored version keep their old times, so `compare` would not notice a
+    # restore by these times.
     is_restored = bool(rules) and pages.are_restored()
     unequal, counts = compare(books, ledger, lease.confirm, every=every or is_restored)
     batches = {each.batch for each in unequal}
@@ -272,8 +273,7 @@ def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger, confirm:
 
 
 def describe_differences(spark: SparkSession, tables: Tables, unequal: Sequence[Difference]) -> str:
-    """Describe the batches of `extractions` that differ from the ledger, with the versions at
-    fault."""
+    """Describe how `extractions` differs from the ledger, and since which table versions."""
     since = find_changes(spark, tables, TABLE, unequal)
     of_ledger = ""
     if any(each.batch not in since and each.rows != each.counted for each in unequal):

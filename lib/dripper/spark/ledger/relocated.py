@@ -31,7 +31,7 @@ from dripper.warc.open.identity import canonical_address, reading_path
 
 TABLE = "relocated"
 _NUMBERED = re.compile(r"(.+)#([2-9]|[1-9]\d+)", re.DOTALL)
-"""The name of a file at an address that earlier files had, too; see `find_first_name`."""
+"""Matches the name of a file at a reused address; see `find_first_name`."""
 
 
 @dataclass(frozen=True, slots=True)

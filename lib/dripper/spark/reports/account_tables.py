@@ -22,7 +22,7 @@ from dripper.spark.tables.sql import first_line
 from dripper.spark.tables.store import Tables
 
 BESIDE = ""
-"""Location of an account: next to the tables."""
+"""Value of `to` for a location next to the tables."""
 _SHOWN_PAGES = 20
 _DOUBTFUL_PAGES = 10
 _FAILED_FIRST = ("time_limit", "memory_limit", "crashed", "internal", "labeler_failed")
@@ -169,7 +169,7 @@ def _choose_doubtful(rows: DataFrame) -> DataFrame:
 
 
 def _quality(rows: DataFrame) -> dict[str, Any]:
-    """Count the extractions by page kind and by confidence, and the short and the empty ones."""
+    """Count the extractions by page kind and confidence, and the short and empty extractions."""
     good = rows.where(F.col("error_code").isNull())
     groups = good.groupBy("page_kind", F.floor(F.col("confidence") * 20).alias("at_least")).agg(
         F.count("*").alias("pages"),

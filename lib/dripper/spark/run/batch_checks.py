@@ -52,8 +52,8 @@ def write_until_whole(
     _MOST_REDONE times.
 
     Args:
-            confirm: Called before each retry. It raises if another run has taken the lease. The
-                rows of that run would not match the pages read here.
+        confirm: Called before each retry. It raises if another run has taken the lease. The
+            rows of that run would not match the pages read here.
 
     Raises:
         WrongRowsError: If the last attempt fails, too.
@@ -232,8 +232,8 @@ def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) ->
 def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
     """Raise LostRowsError unless `pages` has all rows that the reports count for each file.
 
-    Also raise if another version of the program wrote some of the rows. The rows are compared with
-    reports, because two emptied tables would match each other.
+    Also raise if another version of the program wrote some of the rows. The rows are not compared
+    with another table, because two emptied tables would match.
 
     Args:
         reports: Reports from the ledger, or from the stage that wrote the pages.

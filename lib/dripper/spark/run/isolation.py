@@ -54,7 +54,7 @@ class Isolation:
         attempt: Callable[[Batch, Tasks], None],
         set_aside: Callable[[Batch, str], None],
     ) -> None:
-        """Call `attempt` on `batch`, and on smaller and smaller parts if a file makes it fail.
+        """Call `attempt` on `batch`. If a file makes it fail, call it on smaller and smaller parts.
 
         Raises the error of `attempt` if no file is to blame.
 

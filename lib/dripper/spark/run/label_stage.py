@@ -59,8 +59,8 @@ class LabelStage:
     def __init__(
         self, work: Work, engines: Engines, settings: Settings, totals: Totals, planning: threading.Lock
     ) -> None:
-        """settings: the labeler's settings. planning: a lock to hold while Spark plans a Python
-        function, because the session's environment may be set for this stage."""
+        """settings: the labeler's settings. planning: held while Spark plans a Python function.
+        This keeps other stages from being planned in this stage's environment."""
         self._work = work
         self._engines = engines
         self._settings = settings
@@ -220,7 +220,7 @@ def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose
 def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
     """Raise SettingsError if the batch was preprocessed for a different chain of labelers.
 
-    The batch's pages would reach the wrong labeler, or none.
+    Otherwise, the batch's pages would reach the wrong labeler, or none.
     """
     now = settings.labeler.name
     for before in read_purposes(tables, run_ids).values():

@@ -45,7 +45,7 @@ class Notes:
         An error affects only this batch. The waiting batches are recorded later.
         """
         with self._lock:
-            # Somebody may change the batch's rows before it is noted.
+            # Take the time now, because somebody may change the rows before the batch is recorded.
             self._waiting[batch.number] = batch, reports, datetime.now(UTC)
             if self._clock() - self._last < NOTE_SECONDS:
                 return

@@ -34,7 +34,7 @@ from dripper.spark.upkeep.forget import SparkPages
 logger = logging.getLogger(__name__)
 
 _STAGES_AT_ONCE = 3
-"""Minimum number of batches that a staged run processes in parallel, each in a different stage."""
+"""Maximum number of batches that a staged run processes in parallel, one for each stage."""
 BETWEEN = ("blocks", "labels", "pages")
 """Tables between the stages of a staged run. `pages` must be last: if it exists, the others exist,
 too."""
@@ -58,12 +58,12 @@ def open_output(
     """Open the tables below `output` for one run. Create missing tables, and hold the lease.
 
     Args:
-            job, input: The run's job and input, recorded in the table `runs`.
+        job, input: The run's job and input, recorded in the table `runs`.
 
     Raises:
         BusyError: If another run is working on the output.
         InputError: If the output cannot be used.
-            SettingsError: If two writers could overwrite each other's commits.
+        SettingsError: If two writers could overwrite each other's commits.
         DifferenceError: If the rows of `extractions` differ from the ledger's counts.
     """
     tables, losses = Tables(spark, output), count_losses(spark)

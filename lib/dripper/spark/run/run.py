@@ -63,7 +63,7 @@ def dry_plan(
     Raises UsageError like `run`.
 
     Args:
-            moves: Moves to assume in addition to the recorded ones.
+        moves: Moves to assume in addition to the recorded ones.
     """
     tables = Tables(spark, output)
     existing = tables.find_existing()

@@ -27,8 +27,8 @@ _BY_OTHERS = frozenset(["SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"])
 def is_used() -> bool:
     """Return whether Java is started with the CDS archive.
 
-    The class path may then contain only the jars from which the archive was made, and no folder
-    with a user's configuration.
+    Java accepts the archive only if the class path has the same jars as when the archive was made,
+    and no folder with a user's configuration.
     """
     files = {path.name: path for path in _CONF.iterdir()} if _CONF.is_dir() else {}
     is_own = files.keys() <= {_DEFAULTS, "log4j2.properties"} and not _BY_OTHERS & os.environ.keys()
@@ -48,8 +48,8 @@ def options(jars: str) -> dict[str, str]:
 
 @contextmanager
 def only_jars() -> Iterator[None]:
-    """Inside the context, start Java with only jars on its class path, but with Spark's
-    defaults."""
+    """Make Java start with only jars on its class path, while `spark-defaults.conf` still
+    applies."""
     defaults, variables = _CONF / _DEFAULTS, {"SPARK_CONF_DIR": str(FOLDER / "conf")}
     if defaults.is_file():
         variables["PYSPARK_SUBMIT_ARGS"] = f"--properties-file {shlex.quote(str(defaults))} pyspark-shell"

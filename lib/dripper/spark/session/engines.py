@@ -1,5 +1,4 @@
-"""Places the engines of the stage `label`: their number, their GPUs, and their own Python
-workers."""
+"""Decides how many engines the stage `label` runs, and gives them GPUs and Python workers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,11 +81,12 @@ def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProf
 
 @contextmanager
 def own_workers(spark: SparkSession) -> Iterator[None]:
-    """Run the Python functions planned inside the context in worker processes of their own.
+    """Run Python functions that are planned inside the context in separate worker processes.
 
     Spark gives a task the worker that has been idle longest, even if that worker served another
-    stage. In a test with 6 batches on two cores, two engines started. On a GPU, the first would
-    leave no memory for the second. Workers with different environments are never mixed.
+    stage. In a test with 6 batches on two cores, this started two engines. On a GPU, the first
+    would leave no memory for the second. Spark never mixes workers with different environments, so
+    this function sets an environment variable.
     """
     context = context_of(spark)
     # Without a context, the platform manages the workers.

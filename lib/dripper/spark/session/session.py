@@ -44,8 +44,8 @@ _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
     # Prints the line at which a Python worker hangs, instead of nothing.
     "spark.python.worker.faulthandler.enabled": "true",
-    # Maximum number of rows in a worker's input batch. A page has up to 32 MiB, and a string column
-    # overflows at 2 GiB (default: 10,000 rows).
+    # Maximum number of rows in a worker's input batch. A page has up to 32 MiB, so with the default
+    # of 10,000 rows, a string column could overflow its 2 GiB.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "32",
 }
 
@@ -62,8 +62,9 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     builder = SparkSession.builder.appName(app_name)
     submitted, with_archive = _is_submitted(), False
     if submitted:
-        # With the Delta of another Spark, a session fails once its settings are read (Spark 4.0).
-        # Without any Delta it does not, and its own settings may still add one: see below.
+        # A session with Delta for another Spark version fails when its settings are read (Spark
+        # 4.0). Detect this case first. A session without Delta may still get Delta from its
+        # settings, so that case is checked at the end.
         SparkContext._ensure_initialized()
         _require_delta(pyspark.__version__, dict(SparkConf().getAll()) | _DELTA)
     properties = dict(_ALWAYS)
@@ -104,8 +105,8 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
 def _end_java(interrupt: KeyboardInterrupt) -> None:
     """Kill the Java process that PySpark was starting when it was interrupted.
 
-    PySpark then removes the folder in which Java would write its port. Java fails to write it, and
-    waits forever for Python's calls, even after Python has ended (Spark 4.0 to 4.2).
+    After an interrupt, PySpark removes the folder in which Java would write its port. Java fails to
+    write the port, and waits forever for calls, even after Python has ended (Spark 4.0 to 4.2).
     """
     for frame, _ in walk_tb(interrupt.__traceback__):
         for process in frame.f_locals.values():
@@ -122,7 +123,7 @@ def _leave_signals_to_python(spark: SparkSession) -> None:
     if (context := context_of(spark)) is not None:
         misc = context._jvm.sun.misc
         misc.Signal.handle(misc.Signal("TERM"), misc.SignalHandler.SIG_IGN)
-        # After the loss of Java, PySpark's traces say no more than the job's last line.
+        # If Java is lost, PySpark's tracebacks add nothing to the job's last line.
         context._accumulatorServer.handle_error = lambda *_: None
 
 
@@ -327,7 +328,7 @@ def _require_delta(version: str, conf: Mapping[str, str]) -> None:
 
 
 def find_delta_fault(version: str, conf: Mapping[str, str]) -> str:
-    """Return a phrase if a session has no Delta or one for another Spark version; otherwise "".
+    """Describe the fault of a session without Delta or with Delta for another Spark; otherwise "".
 
     >>> find_delta_fault("4.1.4", {"spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0"})
     'Delta for Spark 4.2, and is Spark 4.1.4'

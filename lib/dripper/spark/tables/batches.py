@@ -30,8 +30,8 @@ class PlannedFile:
     path: str | None = None
     """Path for opening the file; None if that is the canonical address."""
     replaces: int | None = None
-    """The batch with rows from an earlier reading of the file, which the next reading replaces;
-    None if there are none."""
+    """The batch that has rows from an earlier reading of the file; None if there are no such rows.
+    The next reading replaces them."""
     attempts: int = 0
     """Number of readings that failed because of the file itself."""
     selection: str | None = None

@@ -70,8 +70,8 @@ def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]
     rows are read again.
 
     Args:
-        change: Returns the new row, or an equal row if there is nothing to change. `change` must
-            not change a row twice.
+        change: Returns the new row, or an equal row if there is nothing to change. If `change` gets
+            a row that it has already changed, it must return an equal row.
 
     Returns:
         The new rows that were written; None if others changed some rows meanwhile. In that case,

@@ -7,10 +7,10 @@ WITHOUT_VECTORS = {
 }
 """Settings that prevent deletion vectors. REORG alone does not suffice: Delta 4.0 skips the files
 of a clustered table, such as `published`. A write with `replaceWhere` deletes rows, too. Delta 4.0
-cannot mark these rows as deleted in a table with a column `path`, such as the ledger, because it
-joins them with a column of that name."""
+cannot mark these rows as deleted in a table with a column `path`, such as the ledger, because
+Delta's own join uses that column name."""
 DATA_FILES = {
-    # 0.64 times the size with Snappy, Spark's default.
+    # The files have 0.64 times the size of files with Snappy, which is Spark's default.
     "spark.sql.parquet.compression.codec": "zstd",
     # If the statistics of a row group exclude a page, the group's texts are not read. The default
     # of 128 MiB gives one group per file.

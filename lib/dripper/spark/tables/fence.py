@@ -2,7 +2,7 @@
 
 Each commit carries the name of a lane and a number (`txnAppId`, `txnVersion`). Later runs have
 higher numbers. Delta silently skips a commit if its lane has already seen the same or a higher
-number. A commit fails if this happens while it is in progress.
+number. A commit in progress fails if another commit brings such a number to its lane meanwhile.
 
 An earlier run may still be alive, for example after its Spark Connect client was killed or its
 machine was suspended. So a run that takes over first writes its number to all lanes of all tables.

@@ -1,6 +1,6 @@
 """Rejects storage on which two drivers could overwrite each other's commits.
 
-A run's lease is no protection there, because it is a commit, too.
+A run's lease does not help there, because a run takes the lease with a commit, too.
 """
 
 import os

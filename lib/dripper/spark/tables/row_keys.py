@@ -28,9 +28,10 @@ def page_keys() -> Column:
 
 
 def check_rows_of(table: str, written: DataFrame, expected: DataFrame) -> int:
-    """Return the number of rows in `written`, which are rows of `table`.
+    """Return the number of rows in `written`, after a comparison with `expected`.
 
-    Raises WrongRowsError unless they contain each page of `expected` exactly once.
+    Raises WrongRowsError unless `written` has each page of `expected` exactly once. The error
+    message has the name of the table.
     """
     have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (written, expected))
     assert have is not None

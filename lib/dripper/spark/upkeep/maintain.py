@@ -42,11 +42,10 @@ def maintain(
     Args:
         retain_hours: Hours for which files of old versions are kept. If None, the table's own
             property applies, but at least MINIMUM_HOURS.
-        verifies: Instead, compare all rows with the ledger by their keys.
-        repairs: Instead, repair differences between the ledger and the rows; see
-            `dripper.spark.upkeep.repair`.
-        publishes: First, bring the table `published` up to date; see
-            `dripper.spark.upkeep.publish`.
+        verifies: Compare all rows with the ledger by their keys, and leave the files unchanged.
+        repairs: Repair differences between the ledger and the rows (`dripper.spark.upkeep.repair`),
+            and join no files.
+        publishes: Bring the table `published` up to date first; see `dripper.spark.upkeep.publish`.
         single_writer: Whether the user guarantees that there is only one writer.
 
     Raises:
@@ -76,7 +75,7 @@ def maintain(
 
 
 def _verify(spark: SparkSession, tables: Tables) -> str:
-    """Compare the rows of every file with its pages by their keys, and report that they match.
+    """Compare the keys of every file's rows with the keys of its pages. Report that they match.
 
     Raises DifferenceError if they do not match.
     """

@@ -124,7 +124,7 @@ def _read_states(tables: Tables) -> dict[int, State]:
     ledger = tables.read("warc_files").where("pages > 0")
     is_on_its_way = F.col("state").isin(list(UNFINISHED))
     batch = F.when(is_on_its_way, F.col("replaces")).otherwise(F.col("batch"))
-    # Not as text, because text depends on the time zone.
+    # Not as text, because the text of a time depends on the session's time zone.
     finished = F.unix_micros("finished_at").alias("finished_at")
     # Pages that were forgotten later are also deleted from `published`, so they do not change the
     # state of a batch.
@@ -147,7 +147,8 @@ def _read_states(tables: Tables) -> dict[int, State]:
 def _read_published(tables: Tables) -> dict[int, State]:
     """Return the published batches with their states.
 
-    The version is "" if the rows of a batch have several states. This program never writes that.
+    The version is "" if the rows of a batch have several states. This program never writes such
+    rows.
     """
     versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
     rows = tables.read(TABLE).groupBy("batch").agg(versions, F.count("*").alias("rows")).collect()

@@ -40,9 +40,8 @@ class Devices:
         As many addresses are returned as were assigned. They are the same in every task, and no
         other live worker holds them.
 
-        If an assigned GPU is taken, the GPU that was assigned to its holder is free, or the GPU of
-        a worker further along this chain, because Spark always assigns different addresses to
-        running tasks.
+        Spark assigns different addresses to running tasks. So if another worker holds an assigned
+        GPU, the GPU assigned to that worker is free, or held by a third worker, and so on.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as lock:

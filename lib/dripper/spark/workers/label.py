@@ -69,9 +69,9 @@ def label_function(
     """
 
     def label_batches(batches: Iterable[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:
-        # The stage runs only as many tasks as engines, but tasks with a UDF fill the machine, each
-        # with an engine. If every engine used all cores, its threads would mostly wait for each
-        # other. Spark sets the variable to the number of cores of a task.
+        # The stage runs only as many tasks as it has engines. A UDF runs on all cores, with an
+        # engine in each task. If every engine used all cores, the threads would mostly wait for
+        # each other. Spark sets OMP_NUM_THREADS to the number of cores per task.
         cores = os.environ.get("OMP_NUM_THREADS", "")
         threads = int(cores) if cores.isdigit() else 1
         dumped = settings.model_dump_json()
@@ -113,7 +113,7 @@ def _label_rows(
     loader: Loader, settings: str, rows: Sequence[Row], threads: int | None = None
 ) -> tuple[Engine, list[Labels | str]]:
     """Return the worker's engine, and the labels or an error for each page. `settings` is JSON."""
-    # Only with rows: a task without rows must not start an engine.
+    # Callers pass at least one row, because a task without rows must not start an engine.
     for profile in {row["profile"] for row in rows}:
         # The driver cannot check this if the checkpoint is only on the executor's machine.
         _check_blocks(settings, profile)

@@ -45,10 +45,10 @@ _BINS = 10_000
 
 
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
-    """Return a batch's pages with the column `escalated`, which is set for pages with blocks.
+    """Return a batch's pages with the column `escalated`: whether a page goes to the next labeler.
 
-    A page without labels counts as the least certain. Ties in confidence are broken by `page_id`,
-    so that the choice is deterministic.
+    The column is null for pages without blocks. A page without labels counts as the least certain.
+    Ties in confidence are broken by `page_id`, so that the choice is deterministic.
 
     Args:
         pages: Rows with `page_id`, `simplified_html` (null: no blocks) and `first_labels`. The rows

@@ -2,10 +2,11 @@
 
     python -m dripper_lab.train.lm --data DIR --output DIR --sets web-kinds web-kinds-more
 
-It makes a tokenizer from the pages, writes them as conversations (`dripper_lab.annotate sft`), and
-learns from these in one pass. After each of --sizes pages it writes OUTPUT/pages-N, a checkpoint
-that labels.lm.model can name, with `labeler.yml`: the settings that go with it. Reads only sets
-with the role "train, ships". Tokenizer and conversations that OUTPUT has already are used again.
+It trains a tokenizer on the pages, writes the pages as conversations (`dripper_lab.annotate sft`),
+and trains the model in one pass over these. For each N in --sizes, it writes the checkpoint
+OUTPUT/pages-N after N pages. Set labels.lm.model to such a folder; its file `labeler.yml` has the
+matching settings. Only sets with the role "train, ships" are read. A tokenizer and conversations
+that are already in OUTPUT are used again.
 """
 
 import json
@@ -43,7 +44,7 @@ log = logging.getLogger(__name__)
 DEFAULTS = Recipe()
 TOKENIZER_PAGES = 800
 CHECKED_WINDOWS = 200
-"""Number of held-out windows on which each size is checked."""
+"""Number of held-out windows on which each checkpoint is checked."""
 
 
 def train_and_save(
@@ -56,13 +57,13 @@ def train_and_save(
     sample: int | None,
     device: str = "auto",
 ) -> Path:
-    """Make the tokenizer, write the conversations, train, save; return the folder.
+    """Make the tokenizer, write the conversations, train, and save checkpoints. Return the folder.
 
     Args:
-        sizes: Sizes of the training data, in pages; each gives a checkpoint.
-        folds: One site in so many is held out.
-        sample: Pages a set, None for all.
-        device: As in `learning_device`.
+        sizes: Numbers of training pages after which to save a checkpoint; empty: after all.
+        folds: One in `folds` sites is held out.
+        sample: Maximum number of pages per data set; None: all.
+        device: See `learning_device`.
 
     Raises:
         MachineError: If PyTorch or a GPU is missing.
@@ -109,7 +110,7 @@ def _write_conversations(
 
 
 def _read_windows(reader: Reader, conversations: Path, recipe: Recipe) -> tuple[list[list[Example]], list[Example]]:
-    """Return the windows of each page to learn from, and some of held-out pages."""
+    """Return the windows of each training page, and some windows of held-out pages."""
     learned = list(reader.read(conversations / TRAIN, recipe.windows_a_page, recipe.seed))
     held_out = reader.read(conversations / VALIDATION, 3, recipe.seed)
     return learned, [window for windows in held_out for window in windows][:CHECKED_WINDOWS]

@@ -1,5 +1,5 @@
-"""Makes the start of a training: a tokenizer of its own, a random Qwen3, and all arguments in one
-recipe.
+"""Makes a new tokenizer and a Qwen3 model with random weights, and defines all arguments of a
+training run.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from dripper.labels.lm.settings import LmSettings
 
 ANSWER = "compact"
 PROFILE = "dripper"
-"""The profile that the labeler `cpu` reads too, so that both can be in one chain."""
+"""The labeler `cpu` reads this profile, too, so both labelers can be in one chain."""
 PROMPT_FILE = "prompt.txt"
 
 _END, _PADDING, _USER, _ASSISTANT = "<|im_end|>", "<|endoftext|>", "<|user|>", "<|assistant|>"
@@ -29,13 +29,14 @@ _CHAT = (
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
 _NUMBERS, _NUMBER_TIMES = 400, 200
-"""The answers that the tokenizer sees: their number of blocks, and how often they come."""
+"""The number of blocks in each answer that the tokenizer is trained on, and the number of these
+answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Chosen for some minutes of one CPU core: 5.8 million weights, 1.7 million of them used for a
-    token."""
+    """All arguments of a training run. With the defaults, training takes some minutes on one CPU
+    core. The model has 5.8 million weights, and each token uses 1.7 million of them."""
 
     vocabulary: int = 16_000
     layers: int = 3
@@ -45,21 +46,22 @@ class Recipe:
     heads: int = 8
     context_tokens: int = 512
     windows_a_page: int = 2
-    """Windows at most, at random; each is seen once."""
+    """Maximum number of windows per page, drawn at random. Each window is seen once."""
     batch_windows: int = 4
     learning_rate: float = 1e-3
     warmup_steps: int = 60
     weight_decay: float = 0.05
     form_weight: float = 0.2
-    """Weight of the answer's other tokens in the loss; labels have weight 1."""
+    """Weight in the loss of the answer's tokens that are not labels. Labels have weight 1."""
     block_weight: float = 0.5
-    """Weight of the same label at the end of the block itself in the loss; the answer then has to
-    find it there."""
+    """Weight in the loss of predicting a block's label at the end of the block itself. The answer
+    then only has to find the label there."""
     averaged_steps: int = 150
-    """The weights that are saved are a mean of the last so many steps, about, and at first of a
-    quarter of them: the learning rate does not fall, so that each size is a training of its own."""
+    """Saved weights are a mean over about this many last steps, or over the last quarter of the
+    steps so far, if these are fewer. The learning rate does not fall, so each checkpoint is like a
+    complete training on its number of pages."""
     bfloat16: bool = False
-    """Matrix products in half precision on a CPU; on a GPU they always are."""
+    """Whether matrix products on a CPU are in half precision. On a GPU, they always are."""
     seed: int = 0
 
 
@@ -76,15 +78,15 @@ def labeler_options(folder: Path, recipe: Recipe) -> dict[str, object]:
 
 
 def labeler_settings(folder: Path, recipe: Recipe) -> LmSettings:
-    """Return `labeler_options` as the labeler takes them."""
+    """Return `labeler_options` as a settings object."""
     return LmSettings.model_validate(labeler_options(folder, recipe))
 
 
 def make_base(texts: Iterable[str], folder: Path, recipe: Recipe) -> Any:
-    """Write tokenizer, prompt and config into a folder, and return the random model.
+    """Write a tokenizer, a prompt and a random model to a folder. Return the model.
 
     Args:
-        texts: Simplified pages, for the tokenizer.
+        texts: Simplified HTML of pages, on which the tokenizer is trained.
     """
     with needed("training the labeler lm", "encoder"):
         import torch
@@ -104,8 +106,8 @@ def make_base(texts: Iterable[str], folder: Path, recipe: Recipe) -> Any:
     model = library.Qwen3ForCausalLM(config).float()
     with torch.no_grad():
         for layer in model.model.layers:
-            # Queries that equal keys look for the token that they are themselves: a good start for
-            # finding a number again.
+            # If queries equal keys, a token attends to other occurrences of itself. This helps to
+            # find a block's number again.
             layer.self_attn.k_proj.weight.copy_(layer.self_attn.q_proj.weight)
     model.save_pretrained(folder)
     return model

@@ -1,4 +1,4 @@
-"""Makes token sequences of the conversations that `dripper_lab.annotate sft` writes."""
+"""Converts the conversations that `dripper_lab.annotate sft` writes to token sequences."""
 
 import json
 from collections import defaultdict
@@ -24,28 +24,28 @@ class Example:
     page: str
     tokens: Sequence[int]
     answer: int
-    """Place of the answer's beginning in `tokens`."""
+    """Position in `tokens` at which the answer begins."""
     labels: Sequence[int]
     """Positions of the answer's label tokens."""
     block_ends: Sequence[int]
-    """Positions of the last token of each block on the page; empty for a block that was clipped
-    within its tag."""
+    """Positions of the last token of each block on the page. Empty if a block was clipped within
+    its tag."""
 
 
 class Reader:
     """Reads conversations with the tokenizer of a checkpoint."""
 
     def __init__(self, tokenizer: Any) -> None:
-        """tokenizer: of the package transformers, a fast one."""
+        """`tokenizer` is a fast tokenizer of the package transformers."""
         self._tokenizer = tokenizer
         self._label_tokens = {tokenizer.convert_tokens_to_ids(label) for label in (MAIN, "other")}
 
     def read(self, file: Path, most: int, seed: int) -> Iterator[list[Example]]:
-        """Yield some windows of each page of a file, pages and windows in random order, the same
-        for a seed.
+        """Yield some windows of each page in a file. The order of pages and windows is random, but
+        the same for the same seed.
 
         Args:
-            most: Windows of a page.
+            most: Maximum number of windows per page.
         """
         pages = defaultdict[str, list[str]](list)
         with file.open(encoding="utf-8") as lines:
@@ -59,7 +59,8 @@ class Reader:
             ]
 
     def example(self, page: str, html: str, answer: str) -> Example:
-        """Return a window. page: its text. answer: the answer to learn."""
+        """Return the example of a window. `page` is the page's name, `html` the window's simplified
+        HTML, and `answer` the correct answer."""
         frame = {"tokenize": False, "enable_thinking": False}
         messages = [{"role": "user", "content": html}, {"role": "assistant", "content": answer}]
         question = self._tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, **frame)
@@ -79,8 +80,8 @@ class Reader:
 
 
 def _block_ends(html: str, answer: str, start: int) -> list[int]:
-    """Return the end of each block, in characters of the prompt; nothing for a block that was
-    clipped within its tag."""
+    """Return the end of each block as a character position in the prompt. Return no positions if a
+    block was clipped within its tag."""
     n_blocks = len(parse_answer(answer))
     try:
         texts = split_blocks(SimplifiedPage(html, n_blocks))
@@ -95,10 +96,11 @@ def _last_tokens(token_ends: Sequence[int], ends: Sequence[int]) -> list[int]:
 
 
 def draw_windows(pages: Sequence[Sequence[T]], most: int, seed: int) -> Iterator[list[T]]:
-    """Yield some windows of each page, pages in random order, the same for a seed.
+    """Yield some windows of each page. The order of pages is random, but the same for the same
+    seed.
 
     Args:
-        most: Windows of a page.
+        most: Maximum number of windows per page.
     """
     draw = np.random.default_rng(seed)
     for page in draw.permutation(len(pages)):

@@ -1,4 +1,4 @@
-"""The training loop: cross-entropy at the answer and at the ends of blocks, AdamW, in PyTorch."""
+"""The training loop in PyTorch: AdamW on the cross-entropy of the answer and of block labels."""
 
 import copy
 import logging
@@ -27,10 +27,10 @@ def train(
     """Train the model in place, one pass over the pages.
 
     Args:
-        pages: The windows of each, in the order in which they are learned.
-        sizes: Sizes of the training data, in pages, ascending; a size above the number of pages
-            means all.
-        save: Called with the averaged model after each size.
+        pages: The windows of each page, in training order.
+        sizes: Numbers of pages after which to save. A number above the number of pages means all
+            pages.
+        save: Called with the averaged model and the number of pages seen.
     """
     import torch
 
@@ -55,8 +55,8 @@ def train(
 def _make_batches(
     pages: Sequence[Sequence[Example]], recipe: Recipe, sizes: Sequence[int]
 ) -> tuple[list[list[Example]], dict[int, int]]:
-    """Return the batches of windows in the order in which they are learned, and the number of
-    batches after which each size is complete."""
+    """Return the batches of windows in training order, and a mapping: number of batches → number of
+    pages that are complete after them."""
     sizes = sorted({min(size, len(pages)) for size in sizes})
     draw = np.random.default_rng(recipe.seed)
     batches, ends = list[list[Example]](), dict[int, int]()
@@ -79,8 +79,8 @@ def _average(averaged: Any, model: Any, steps: int) -> None:
 
 
 def loss_of(model: Any, batch: Sequence[Example], recipe: Recipe) -> Any:
-    """Return the weighted mean cross-entropy of a batch: labels of the answer weigh 1, its other
-    tokens and the ends of blocks as the recipe says."""
+    """Return the weighted mean cross-entropy of a batch: labels in the answer have weight 1. The
+    recipe has the weights of other tokens and of labels at block ends."""
     import torch
 
     longest = max(len(one.tokens) for one in batch)
@@ -89,7 +89,7 @@ def loss_of(model: Any, batch: Sequence[Example], recipe: Recipe) -> Any:
         ids[row, : len(one.tokens)] = torch.tensor(one.tokens)
     device = model.device
     with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bfloat16 or device.type == "cuda"):
-        # Padding comes after everything that is learned, and a causal model does not look ahead.
+        # Padding follows the tokens. A causal model does not look ahead, so no mask is needed.
         states = model.model(ids.to(device)).last_hidden_state
         rows, places, targets, weights = _targets(batch, recipe)
         logits = model.lm_head(states[rows, places])
@@ -99,7 +99,8 @@ def loss_of(model: Any, batch: Sequence[Example], recipe: Recipe) -> Any:
 
 
 def _targets(batch: Sequence[Example], recipe: Recipe) -> tuple[list[int], list[int], list[int], list[float]]:
-    """Return row, position, the token that should come next, and its weight."""
+    """Return lists with a value for each prediction: row, position, correct next token, and
+    weight."""
     rows, places, targets, weights = list[int](), list[int](), list[int](), list[float]()
     for row, one in enumerate(batch):
         labels = set(one.labels)
@@ -115,8 +116,8 @@ def _targets(batch: Sequence[Example], recipe: Recipe) -> tuple[list[int], list[
 
 
 def label_errors(model: Any, windows: Sequence[Example], recipe: Recipe) -> tuple[float, float]:
-    """Return the mean loss of labels and the share of wrong ones, given the right labels before
-    them: a quick look at windows that were not learned from."""
+    """Return the mean loss of the labels and the fraction of wrong labels on held-out windows. This
+    check is quick, because each label is predicted after the correct labels before it."""
     import torch
 
     loss, wrong, count = 0.0, 0, 0

@@ -40,9 +40,9 @@ from dripper_lab.metrics.scoring import score_page
 Mask = npt.NDArray[np.bool_]
 DATA_SET = "web-kinds-evaluation"
 BELOW = 0.7
-"""Pages that `cpu` is less sure about go on to `lm`, as by default."""
+"""Pages with a lower confidence of `cpu` go on to `lm`, as by default."""
 SPARE_TOKENS = 16
-"""Tokens that a free answer may have more than the right one."""
+"""Number of tokens by which a free answer may be longer than the longest correct answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Scored:
     """Precision, recall and F1 of each page's labels."""
     rouge: list[float] = field(default_factory=list)
     right: int = 0
-    """Blocks with the true label, of all pages."""
+    """Number of blocks with the correct label, over all pages."""
     note: str = ""
 
     def add(self, case: Case, main: Mask) -> None:
@@ -93,8 +93,8 @@ def read_cases(data: Path, data_set: str, sample: int, profile: str) -> Iterator
 
 
 def label_freely(options: Mapping[str, Any], cases: Sequence[Case]) -> tuple[list[Mask], float]:
-    """Return labels without the state machine, and the share of windows with an answer that names
-    every block once and nothing else."""
+    """Return labels decoded without the state machine, and the fraction of windows with a complete
+    answer. A complete answer names every block once and nothing else."""
     settings = LmSettings.model_validate({**options, "decoder": "fsm"})
     encoder = PageEncoder.load(settings)
     decoder = FreeDecoder.start(encoder, settings)
@@ -130,8 +130,8 @@ def label_with(
 
 
 def calibration(labels: Sequence[Labels], cases: Sequence[Case], bins: int = 10) -> float:
-    """Return the expected calibration error of the probabilities: their distance from the share of
-    main blocks, by bins of equal width."""
+    """Return the expected calibration error of the probabilities. In each of `bins` bins of equal
+    width, the mean probability is compared with the fraction of main blocks."""
     probabilities = np.concatenate([one.probability for one in labels]).astype(np.float64)
     true = np.concatenate([case.main for case in cases])
     at = np.minimum((probabilities * bins).astype(int), bins - 1)
@@ -183,7 +183,7 @@ def _score(name: str, cases: Sequence[Case], masks: Sequence[Mask], note: str = 
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the table."""
+    """Parse the command line, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.train.lm.score", description=__doc__)
     parser.add_argument("checkpoints", nargs="+", type=Path, help="folders that the training wrote")
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")

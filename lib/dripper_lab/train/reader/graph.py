@@ -1,4 +1,4 @@
-"""Makes the ONNX graph of the reader's encoder, its matrices in eight bits.
+"""Makes the ONNX graph of the reader's encoder, with 8-bit matrices.
 
 Input: `embeds`, (1, n_tokens, width), the sums of the embeddings of a window's tokens. Output:
 `margins`, (1, n_tokens, 1).
@@ -18,36 +18,36 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from dripper_labelers.reader.weights import Matrix
 
 _OPSET, _IR_VERSION = 20, 10
-"""The first opset with `Gelu`, and the form that ONNX Runtime 1.17 reads."""
+"""The first opset with `Gelu`, and an IR version that ONNX Runtime 1.17 can read."""
 
 
 class Graph:
-    """A graph that grows by an operation at a time; values go by their names."""
+    """Builds a graph, one operation at a time. Values are referred to by name."""
 
     def __init__(self, state: Mapping[str, Matrix], epsilon: float) -> None:
         self._state, self._epsilon = state, epsilon
         self.nodes, self.constants = list[onnx.NodeProto](), list[onnx.TensorProto]()
 
     def constant(self, name: str, value: npt.NDArray[Any]) -> str:
-        """Add a constant; return its name."""
+        """Add a constant, and return its name."""
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
     def add(self, kind: str, *inputs: str, output: str = "", **options: Any) -> str:
-        """Add an operation; return the name of its output."""
+        """Add an operation, and return the name of its output."""
         output = output or f"t{len(self.nodes) + 1}"
         name = f"{kind}{len(self.nodes) + 1}"
         self.nodes.append(helper.make_node(kind, inputs, [output], name=name, **options))
         return output
 
     def linear(self, states: str, part: str) -> str:
-        """Add a linear part."""
+        """Add a linear layer, and return the name of its output."""
         matrix = self.constant(f"{part}.weight", self._state[f"{part}.weight"].T)
         bias = self.constant(f"{part}.bias", self._state[f"{part}.bias"])
         return self.add("Add", self.add("MatMul", states, matrix), bias)
 
     def norm(self, states: str, part: str) -> str:
-        """Add a layer norm."""
+        """Add a layer norm, and return the name of its output."""
         both = [self.constant(f"{part}.{name}", self._state[f"{part}.{name}"]) for name in ("weight", "bias")]
         return self.add("LayerNormalization", states, *both, axis=-1, epsilon=self._epsilon)
 
@@ -57,8 +57,8 @@ def build(state: Mapping[str, Matrix], heads: int, epsilon: float) -> onnx.Model
 
     Args:
         state: The trained weights of the network, by name.
-        heads: Number of heads of its attention.
-        epsilon: Epsilon of its layer norms.
+        heads: The number of attention heads.
+        epsilon: The epsilon of the layer norms.
     """
     graph, width = Graph(state, epsilon), len(state["ln.bias"])
     split = graph.constant("split", np.array([0, 0, heads, width // heads], np.int64))
@@ -89,8 +89,8 @@ def build(state: Mapping[str, Matrix], heads: int, epsilon: float) -> onnx.Model
 
 
 def write_graph(model: onnx.ModelProto, target: Path) -> None:
-    """Write a graph with its matrices in seven bits of eight: without VNNI, sums of products of
-    eight overflow."""
+    """Write a graph with 8-bit matrices that use only 7 bits. On CPUs without VNNI, sums of
+    products of 8-bit values would overflow."""
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole.onnx"
         onnx.save(model, whole)

@@ -1,4 +1,4 @@
-"""The reader's network in PyTorch, as it learns: layers of BERT, and a number for each token."""
+"""The reader's network in PyTorch, for training: BERT layers, and a margin for each token."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from dripper_labelers.reader.windows import UNKNOWN_DRAFT, Window
 
 _DROPOUT = 0.1
 _LENGTHS = 32
-"""Windows of a batch are padded to a multiple of this."""
+"""The windows in a batch are padded to a multiple of this number of tokens."""
 
 
 class Layer(nn.Module):  # type: ignore[misc]
@@ -43,8 +43,8 @@ class Layer(nn.Module):  # type: ignore[misc]
 
 
 class Network(nn.Module):  # type: ignore[misc]
-    """The encoder, with a number for each token. Pieces' embeddings stay as they are; all else is
-    trained."""
+    """The encoder, with a margin for each token. The embeddings of pieces are frozen, and
+    everything else is trained."""
 
     def __init__(self, shape: Shape, epsilon: float, n_layers: int, tables: Tables) -> None:
         super().__init__()
@@ -64,11 +64,11 @@ class Network(nn.Module):  # type: ignore[misc]
 
     @property
     def new(self) -> list[Any]:
-        """The parameters that begin at 0, and learn faster."""
+        """The parameters that start at 0 and have a higher learning rate."""
         return [self.head.weight, self.head.bias, self.tag, self.draft]
 
     def forward(self, ids: torch.Tensor, tags: torch.Tensor, drafts: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return the margins, (rows, tokens), of three numbers a token."""
+        """Return the margins, (rows, tokens), given each token's ID, tag and draft level."""
         states = self.word[ids] + self.pos[: ids.shape[1]] + self.tag[tags] + self.draft[drafts]
         states = self.dropout(self.ln(states))
         for layer in self.layers:
@@ -101,7 +101,7 @@ class Network(nn.Module):  # type: ignore[misc]
 
 
 def load_base(base: BaseModel, tables: Tables) -> Network:
-    """Return the pretrained model, all of its layers."""
+    """Return the pretrained model with all of its layers."""
     shape = base.shape
     state = {"ln.weight": base.tensor("emb.ln.w", shape.width), "ln.bias": base.tensor("emb.ln.b", shape.width)}
     for layer in range(shape.layers):
@@ -115,8 +115,8 @@ def load_base(base: BaseModel, tables: Tables) -> Network:
 
 
 def shrink(model: Network, tables: Tables, n_layers: int) -> Network:
-    """Return a network of fewer layers that begins with some of a model's, evenly spaced, the last
-    among them."""
+    """Return a network with fewer layers. They are copies of evenly spaced layers of the model,
+    including the last layer."""
     whole = model.state()
     state = {name: value for name, value in whole.items() if not name.startswith("layers.")}
     for to in range(n_layers):

@@ -26,12 +26,12 @@ def teach(
     teacher: Network | None = None,
     saved: Path | None = None,
 ) -> None:
-    """Teach a network in place, by labels and, if there is one, by a teacher.
+    """Train a network in place on the labels, and on a teacher's predictions if there is a teacher.
 
     Args:
         rate: The learning rate.
-        saved: The file in which the training is saved every few minutes. A training that finds such
-            a file resumes from it.
+        saved: The file to which the training's state is saved every few minutes. If the file
+            exists, the training resumes from it.
     """
     torch.manual_seed(recipe.seed)
     draw = np.random.default_rng(recipe.seed)
@@ -64,8 +64,8 @@ def loss_of(model: Network, batch: Sequence[Drawn], teacher: Network | None = No
     """Return the cross-entropy of the batch's blocks, as a weighted mean.
 
     Args:
-        teacher: A network with predictions that are learned beside the labels.
-        soft: The teacher's share.
+        teacher: A network with predictions that are used as targets, in addition to the labels.
+        soft: The teacher's weight in the targets, 0 to 1.
     """
     device, windows = model.head.weight.device, [window for _, window in batch]
     targets, weights = (
@@ -85,8 +85,8 @@ def loss_of(model: Network, batch: Sequence[Drawn], teacher: Network | None = No
 
 
 def read_margins(model: Network, example: Example) -> FloatArray:
-    """Return the margin of each block of a page, above 0 for main, (n_blocks,); NaN if no window
-    shows the block."""
+    """Return the margin of each block of a page, (n_blocks,). A margin above 0 means main. It is
+    NaN if no window contains the block."""
     margins = np.full(len(example.probability), np.nan)
     windows = [example.read.show(blocks) for blocks in example.read.choose()]
     if windows:

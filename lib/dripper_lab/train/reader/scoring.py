@@ -1,5 +1,5 @@
-"""Scores the gain of the reader on held-out pages, and fits the weights of a draft and of the
-reader's margin."""
+"""Scores the reader's gain on held-out pages, and fits the weights with which the draft's log odds
+and the reader's margins are combined."""
 
 from collections.abc import Sequence
 
@@ -12,15 +12,15 @@ from dripper_labelers.reader.labeler import WEIGHTS, weigh
 from dripper_labelers.reader.windows import UNSURE, find_unsure
 
 _STEPS = 30
-"""Steps of Newton's method."""
+"""Number of steps of Newton's method."""
 _RIDGE = 1e-3
 
 
 def score(examples: Sequence[Example], margins: Sequence[FloatArray]) -> dict[str, float | int]:
-    """Return the mean F1 over words of pages with main content, before and after they are read.
+    """Return the mean F1 over words of pages with main content, without and with the reader.
 
     Args:
-        margins: (n_blocks,) of each page; NaN: not read.
+        margins: The reader's margins for each page, (n_blocks,); NaN for blocks that were not read.
     """
     before, after = list[float](), list[float]()
     for example, each in zip(examples, margins, strict=True):
@@ -34,9 +34,9 @@ def score(examples: Sequence[Example], margins: Sequence[FloatArray]) -> dict[st
 
 
 def fit_weights(examples: Sequence[Example], margins: Sequence[FloatArray]) -> list[float]:
-    """Return the weights of draft, margin and 1, by a logistic regression in which a page has the
-    weight of the square root of its number of blocks in doubt:
-    `dripper_labelers.reader.labeler.WEIGHTS`."""
+    """Fit `dripper_labelers.reader.labeler.WEIGHTS`, the weights of the draft, of the margin and of
+    a constant 1. In this logistic regression, the weight of a page is the square root of its number
+    of blocks in doubt."""
     inputs, targets, counts = list[FloatArray](), list[FloatArray](), list[FloatArray]()
     for example, each in zip(examples, margins, strict=True):
         blocks = np.flatnonzero(np.isfinite(each) & find_unsure(example.probability))

@@ -39,13 +39,13 @@ DEFAULTS = Recipe()
 def train_and_save(
     data: Path, output: Path, recipe: Recipe, folds: int, data_sets: Sequence[str], sample: int | None = None
 ) -> Path:
-    """Read, train, choose, save; return the weights' path.
+    """Train, choose values on held-out sites, and save. Return the path of the weights.
 
     Args:
-        sample: Pages a set, None for all.
+        sample: Maximum number of pages per data set; None: all.
 
     Raises:
-        InputError: For a missing set.
+        InputError: If a data set is missing.
         UsageError: If there are too few pages to train on.
     """
     started = time.process_time()

@@ -1,8 +1,9 @@
-"""Runs the paper's baselines (4.3) on its own leaves: an extractor's text becomes labels of leaves.
+"""Runs the paper's baselines (4.3) on its own leaves: an extractor's text is converted to labels of
+leaves.
 
-An extractor's text is aligned with the leaves in the same way as the truth. Goose takes the place
-of Unfluff, which is a port of it. The paper's CRF exists only with its authors' weights, and is not
-here.
+An extractor's text is aligned with the leaves in the same way as the ground truth. Unfluff is a
+port of Goose, so Goose is run instead. The paper's CRF is left out, because it exists only with its
+authors' weights.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -43,15 +44,15 @@ PUBLISHED: Mapping[str, Mapping[str, LeafScore]] = {
         "Unfluff": LeafScore(0.68, 0.90, 0.51, 0.65),
     },
 }
-"""The paper's Table 1, by split."""
+"""The scores in the paper's Table 1, by split."""
 
 Labels = npt.NDArray[np.bool_]
 
 
 def label_leaves(pages: Iterable[LabelledPage]) -> dict[str, dict[tuple[str, str], Labels]]:
-    """Return, by baseline and then by page, which text nodes the baseline's output holds.
+    """Return, by baseline and then by page, whether the baseline's output contains each text node.
 
-    If a baseline fails on a page, it takes nothing of it.
+    If a baseline fails on a page, its output is empty.
     """
     extractors = {name: load() for name, load in BASELINES.items()}
     labels_by_baseline: dict[str, dict[tuple[str, str], Labels]] = {name: {} for name in extractors}

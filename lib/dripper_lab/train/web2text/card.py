@@ -67,7 +67,7 @@ class Result:
     choice: Choice
     tried: int
     labels: Sequence[npt.NDArray[np.bool_]]
-    """Labels of each page, with the chosen values."""
+    """The labels of each page with the chosen values."""
     paper_f1: float
     """F1 with the paper's weight of pairs and no bias."""
     alone_f1: float
@@ -85,9 +85,8 @@ def model_card(
     """Return the card as Markdown.
 
     Args:
-        train, held_out: The pages that were trained on, and the held-out pages, on which `result`
-            is based.
-        seconds: CPU seconds.
+        train, held_out: The training pages and the held-out pages. `result` is for the latter.
+        seconds: The CPU seconds of the whole run.
     """
     scores, ceiling = page_f1(held_out, result.labels), page_f1(held_out, [page.main for page in held_out])
     return _CARD.format(

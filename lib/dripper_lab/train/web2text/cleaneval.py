@@ -2,10 +2,11 @@
 
     python -m dripper_lab.train.web2text.cleaneval --data DIR [--split ours --seeds 8] [--baselines]
 
-Research: CleanEval is an evaluation set here, so that the weights are scored and thrown away.
-Leaves are text nodes. A leaf is main if two thirds of it are in the truth, and every leaf counts
-the same. Differences from the paper: its pages and splits are known by number only; pages of its
-736 with a truth that does not fit are left out; words are aligned here, characters there.
+For research only: CleanEval is an evaluation set, so the weights are scored and then discarded.
+Leaves are text nodes. A leaf is main if two thirds of its words are in the ground truth, and every
+leaf has the same weight. There are three differences from the paper. Only the numbers of pages in
+its splits are known, but not the pages. Of its 736 pages, those with a ground truth that does not
+fit are left out. The paper aligns characters, and this program aligns words.
 """
 
 import argparse
@@ -28,19 +29,20 @@ log = logging.getLogger(__name__)
 
 DATA_SET, DEFAULTS = "cleaneval-en", Recipe(steps=5000)
 TRAIN_PAGES, VALIDATION_PAGES = 55, 5
-"""CleanEval's development set, as the paper divides it; the others are its test set."""
+"""The numbers of pages into which the paper divides CleanEval's development set. The other pages
+are the test set."""
 PUBLISHED = {"original": LeafScore(0.84, 0.88, 0.85, 0.86), "ours": LeafScore(0.86, 0.87, 0.90, 0.88)}
-"""Table 1, by split; "ours" is the paper's word for its second one."""
+"""Scores in the paper's Table 1, by split. The paper calls its second split "ours"."""
 OUR_TEST, OUR_VALIDATION = 148 / 737, 58 / 737
-"""Shares of the paper's second split. The paper does not name its pages, so a seed draws them
-here."""
+"""Fractions of pages in the paper's second split. The paper does not name the pages, so they are
+drawn at random."""
 
 
 def split(
     examples: Sequence[Example], which: str = "original", seed: int = 0
 ) -> tuple[list[Example], list[Example], list[Example]]:
-    """Return the pages to train on, to validate on, to test on: by CleanEval's numbers, or drawn as
-    many as in the paper's split "ours"."""
+    """Return the pages for training, validation and testing. They are split by CleanEval's numbers,
+    or drawn at random in the proportions of the paper's split "ours"."""
     ordered = sorted(examples, key=lambda example: int(example.key[1]))
     if which == "original":
         end = TRAIN_PAGES + VALIDATION_PAGES
@@ -51,7 +53,7 @@ def split(
 
 
 def test_pages(examples: Sequence[Example], which: str, seed: int) -> list[Example]:
-    """Return the pages to test on. Raises UsageError if there are too few to have any."""
+    """Return the test pages. Raises UsageError if there are too few pages to have any."""
     test = split(examples, which, seed)[2]
     if not test:
         raise UsageError(f"{len(examples)} usable pages are too few: {TRAIN_PAGES + VALIDATION_PAGES} are trained on")
@@ -59,8 +61,8 @@ def test_pages(examples: Sequence[Example], which: str, seed: int) -> list[Examp
 
 
 def score(examples: Sequence[Example], recipe: Recipe, which: str = "original") -> tuple[LeafScore, LeafScore, int]:
-    """Return the scores on the test pages, of both networks and of the network of leaves alone, and
-    the number of pages. Raises UsageError if there are too few."""
+    """Return the scores on the test pages with both networks, the scores with only the network for
+    leaves, and the number of test pages. Raises UsageError if there are too few pages."""
     test = test_pages(examples, which, recipe.seed)
     train, validation, _ = split(examples, which, recipe.seed)
     weights = fit(train, recipe, validation)
@@ -120,7 +122,7 @@ def _table(runs: Sequence[tuple[LeafScore, LeafScore, int]], published: LeafScor
 
 
 def interval_of_one(values: Sequence[float]) -> tuple[float, float]:
-    """Return the interval that holds 95 % of single runs, by the spread of some.
+    """Return the interval that contains 95 % of single runs, estimated from the spread of `values`.
 
     >>> interval_of_one([0.8, 0.9])
     (0.711, 0.989)

@@ -1,5 +1,5 @@
-"""Makes examples for the labeler `web2text` from labelled pages, with all arguments of a training
-run.
+"""Makes training examples for the labeler `web2text` from labelled pages, and defines all arguments
+of a training run.
 """
 
 import logging
@@ -19,18 +19,19 @@ from dripper_labelers.web2text.leaves import Leaves
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The recipe of a training: as in the paper (3.4, 4.2), unless noted."""
+    """All arguments of a training run. The defaults are as in the paper (3.4, 4.2), unless
+    noted."""
 
     steps: int = 4000
-    """5,000 in the paper, which sees no improvement after that."""
+    """5,000 in the paper, which reports no improvement after that."""
     excerpts: int = 128
-    """Excerpts of pages a step."""
+    """Number of page excerpts per step."""
     excerpt_leaves: int = 9
-    """Leaves of an excerpt; shorter pages are filled up with nothing."""
+    """Number of leaves in an excerpt. Shorter pages are padded."""
     learning_rate: float = 1e-3
     dropout: float = 0.2
-    """Share of the activations of each hidden layer that is dropped; the published code drops
-    weights."""
+    """Fraction of activations of each hidden layer that is dropped. The published code drops
+    weights instead."""
     weight_decay: float = 1e-4
     """Factor of half the sum of squared weights."""
     pair_weight: float = 0.1
@@ -41,39 +42,39 @@ class Recipe:
 log = logging.getLogger(__name__)
 
 TEXT_NODE_SHARE = 2 / 3
-"""A text node is main if so much of it is in the truth, as in the paper (4.1); a block if half of
-it is, as for the other labelers."""
+"""A text node is main if at least this fraction of its words is in the ground truth, as in the
+paper (4.1). For blocks, the fraction is one half, as for the other labelers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One page, ready to train on; arrays in the order of its leaves."""
+    """One page, ready to train on. Arrays are in the order of its leaves."""
 
     key: tuple[str, str]
-    """Data set and id."""
+    """The data set, and the page's ID in it."""
     host: str
     page_type: str
     features: PageFeatures
-    """Features in half precision, not yet standardised."""
+    """Features in half precision, before standardisation."""
     words: IntArray
-    """(n_leaves,) words of each leaf."""
+    """(n_leaves,), the number of words in each leaf."""
     matched: FloatArray
-    """(n_leaves,) how many of them belong to the truth."""
+    """(n_leaves,), the number of these words that belong to the ground truth."""
     truth_words: int
     main: npt.NDArray[np.bool_]
-    """(n_leaves,) which leaves are main. A leaf without words (an image) is main if its neighbours
-    on both sides are."""
+    """(n_leaves,), whether each leaf is main. A leaf without words, such as an image, is main if
+    the nearest leaves with words on both sides are main."""
 
     def f1(self, main: npt.NDArray[np.bool_]) -> float:
-        """F1 over words of a choice of leaves against the truth."""
+        """Return the F1 over words of these main leaves, compared with the ground truth."""
         return f1_of(self.words, self.matched, self.truth_words, main)
 
 
 def read_examples(pages: Iterable[LabelledPage], *, text_nodes: bool = False) -> Iterator[Example]:
-    """Yield one example a page; pages that cannot teach are left out, logged.
+    """Yield one example per page. Pages without a main leaf are logged and left out.
 
     Args:
-        text_nodes: The leaves are text nodes, as in the paper, not blocks.
+        text_nodes: Whether leaves are text nodes, as in the paper, instead of blocks.
     """
     for labelled, page in split_pages(pages):
         example = example_of(page, labelled, text_nodes=text_nodes)
@@ -84,7 +85,7 @@ def read_examples(pages: Iterable[LabelledPage], *, text_nodes: bool = False) ->
 
 
 def example_of(page: Page, labelled: LabelledPage, *, text_nodes: bool = False) -> Example:
-    """Return the example of a page that is split already."""
+    """Return the example of a page that is already split into blocks."""
     if text_nodes:
         leaves = Leaves.of_text_nodes(page.elements)
         features, texts, share = compute_features(page.elements, leaves), leaves.texts, TEXT_NODE_SHARE

@@ -1,4 +1,4 @@
-"""Fits weights of `web2text` from examples, and scores them on sites that were held out."""
+"""Fits the weights of `web2text` on examples, and scores them on held-out sites."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,8 +22,8 @@ MAIN_BIASES = (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class Choice(NamedTuple):
-    """The choices that are not trained, and the mean F1 over words that held-out pages reach with
-    them."""
+    """The values that are chosen instead of trained, and the mean F1 over words on held-out pages
+    with them."""
 
     pair_weight: float
     main_bias: float
@@ -36,8 +36,8 @@ def compute_unweighted_potentials(weights: Weights, page: Example) -> Potentials
 
 
 def choose(examples: Sequence[Example], potentials: Sequence[Potentials]) -> Choice:
-    """Return the weight of pairs and the bias of the highest mean F1 over words; ties go to the
-    first of the grid."""
+    """Return the pair weight and the bias with the highest mean F1 over words. In a tie, the first
+    values of the grid are chosen."""
 
     def chosen(pair_weight: float, main_bias: float) -> Choice:
         labels = labels_with(potentials, pair_weight, main_bias)
@@ -47,7 +47,7 @@ def choose(examples: Sequence[Example], potentials: Sequence[Potentials]) -> Cho
 
 
 def labels_with(potentials: Sequence[Potentials], pair_weight: float, main_bias: float) -> list[npt.NDArray[np.bool_]]:
-    """Return which leaves of each page are main.
+    """Return whether each leaf of each page is main.
 
     Args:
         potentials: See :func:`compute_unweighted_potentials`.
@@ -61,7 +61,7 @@ def page_f1(examples: Sequence[Example], labels: Sequence[npt.NDArray[np.bool_]]
     return np.array([page.f1(main) for page, main in zip(examples, labels, strict=True)])
 
 
-# Features that hardly vary would be blown up by their own tiny deviation.
+# Added to each deviation. Otherwise, features that hardly vary would be divided by almost 0.
 SMALLEST_SCALE = 0.01
 
 
@@ -69,8 +69,8 @@ def fit(examples: Sequence[Example], recipe: Recipe, validation: Sequence[Exampl
     """Train both networks.
 
     Args:
-        validation: Pages by which the best of a network's weights are chosen; without them the
-            last ones are taken.
+        validation: Pages for choosing each network's best weights during training. Without these
+            pages, the last weights are used.
     """
     mean, scale = _moments(examples)
     unfitted = Weights({}, mean, scale, recipe.pair_weight)
@@ -95,7 +95,7 @@ def leaf_sequences(examples: Sequence[Example], weights: Weights) -> Sequences:
 
 
 def pair_sequences(examples: Sequence[Example], weights: Weights) -> Sequences:
-    """Return the pairs of neighbours with the labels of both."""
+    """Return the pairs of neighbours on the pages, labelled with the labels of both."""
     n = len(NAMES)
     return Sequences.of(
         [standardise(page.features.pairs, weights.mean[n:], weights.scale[n:]).astype(np.float16) for page in examples],
@@ -104,8 +104,8 @@ def pair_sequences(examples: Sequence[Example], weights: Weights) -> Sequences:
 
 
 def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
-    """Return mean and deviation of the features of leaves, then of pairs; 0 and 1 for binary
-    features, which stay as they are. Missing values do not count."""
+    """Return the mean and deviation of each leaf feature, followed by each pair feature. They are 0
+    and 1 for binary features, which are not standardised. Missing values are ignored."""
     columns = [np.concatenate([getattr(page.features, part) for page in examples]) for part in PageFeatures._fields]
     mean = np.concatenate([np.nanmean(part, axis=0, dtype=np.float64) for part in columns])
     scale = np.concatenate([np.nanstd(part, axis=0, dtype=np.float64) for part in columns]) + SMALLEST_SCALE
@@ -115,12 +115,13 @@ def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
 
 
 def labels_of(weights: Weights, examples: Sequence[Example]) -> list[npt.NDArray[np.bool_]]:
-    """Return which leaves of each page are main by the weights."""
+    """Return whether each leaf of each page is main, according to the weights."""
     return [decide(compute_potentials(weights, page.features))[0] for page in examples]
 
 
 class LeafScore(NamedTuple):
-    """Over all leaves of all pages, each counting the same, as in the paper's table 1."""
+    """Scores over all leaves of all pages, with equal weight for each leaf, as in the paper's Table
+    1."""
 
     accuracy: float
     precision: float
@@ -129,7 +130,7 @@ class LeafScore(NamedTuple):
 
     @classmethod
     def of(cls, examples: Sequence[Example], labels: Sequence[npt.NDArray[np.bool_]]) -> "LeafScore":
-        """Score labels against the truth."""
+        """Compare labels with the ground truth."""
         truth, predicted = np.concatenate([page.main for page in examples]), np.concatenate(labels)
         hits, chosen, positive = int((truth & predicted).sum()), int(predicted.sum()), int(truth.sum())
         precision, recall = hits / max(chosen, 1), hits / max(positive, 1)

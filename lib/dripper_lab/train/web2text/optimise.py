@@ -1,5 +1,5 @@
-"""The training loop (paper 4.2): Adam on the cross-entropy of excerpts, each network by itself, in
-JAX."""
+"""The training loop (paper 4.2): Adam on the cross-entropy of excerpts, in JAX. Each network is
+trained separately."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ from dripper_lab.train.web2text.examples import Recipe
 from dripper_labelers.web2text.network import Array, Layer, forward, list_layer_shapes
 
 CHECK_STEPS = 250
-"""Steps between two looks at the validation pages for the best weights."""
+"""Number of steps between two checks on the validation pages."""
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences of leaves, or of pairs of them, laid end to end."""
+    """Sequences of leaves or of pairs of leaves, concatenated."""
 
     features: Any
-    """(length of all, n_features), standardised."""
+    """(total length, n_features), standardised."""
     outcomes: IntArray
-    """(length of all,)."""
+    """(total length,)."""
     ends: IntArray
     """(n_sequences,), the end of each, exclusive."""
 
     @classmethod
     def of(cls, features: Sequence[FloatArray], outcomes: Sequence[IntArray]) -> "Sequences":
-        """Lay sequences end to end; empty ones are left out."""
+        """Concatenate sequences. Empty sequences are left out."""
         lengths = np.array([len(each) for each in outcomes])
         return cls(
             np.concatenate(features).astype(np.float32),
@@ -41,12 +41,12 @@ class Sequences:
 
 
 class Batch:
-    """Excerpts: features (n, length, n_features), outcomes (n, length), and whether there is a
-    leaf, (n, length, 1): 0 beyond the end of a sequence."""
+    """Excerpts of sequences: features (n, length, n_features), outcomes (n, length), and a mask (n,
+    length, 1), which is 0 beyond the end of a sequence."""
 
     def __init__(self, sequences: Sequences, chosen: IntArray, starts: IntArray, length: int) -> None:
-        """chosen: (n,), the sequence of each excerpt. starts: (n,), the place in all sequences at
-        which each excerpt begins."""
+        """chosen: (n,), the sequence of each excerpt. starts: (n,), the index in the concatenated
+        sequences at which each excerpt begins."""
         places = starts[:, None] + np.arange(length)
         inside = places < sequences.ends[chosen][:, None]
         places = np.minimum(places, len(sequences.outcomes) - 1)
@@ -66,7 +66,7 @@ class BatchOperations:
         self._inside, self._drop = inside, drop
 
     def convolve(self, x: Array, layer: Layer) -> Array:
-        """Return the layer's sums; nothing comes from beyond the ends."""
+        """Return the layer's sums. Positions beyond the ends of a sequence count as zero."""
         x = x * self._inside
         if len(layer.taps) == 1:
             return x @ layer.taps[0] + layer.bias
@@ -74,7 +74,7 @@ class BatchOperations:
         return around[:, :-2] @ layer.taps[0] + x @ layer.taps[1] + around[:, 2:] @ layer.taps[2] + layer.bias
 
     def rectify(self, x: Array) -> Array:
-        """Return max(x, 0), some of it dropped."""
+        """Return max(x, 0), after dropout."""
         return self._drop(jax.nn.relu(x))
 
 
@@ -82,8 +82,8 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
     """Return the trained layers.
 
     Args:
-        validation: Sequences for choosing the weights: the ones with the lowest cross-entropy are
-            taken.
+        validation: Sequences for choosing weights. The weights with the lowest cross-entropy on
+            these sequences are returned.
     """
     draw = np.random.default_rng(recipe.seed)
     layers = initial_layers(sequences.features.shape[1], outcomes, recipe.seed)
@@ -107,7 +107,7 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
 
 
 def initial_layers(n_features: int, outcomes: int, seed: int) -> list[Layer]:
-    """Return random taps (He et al. 2015) and no bias."""
+    """Return random taps (He et al. 2015) and zero biases."""
     shapes = list_layer_shapes(n_features, outcomes)
     keys = jax.random.split(jax.random.PRNGKey(seed), len(shapes))
     return [
@@ -117,11 +117,11 @@ def initial_layers(n_features: int, outcomes: int, seed: int) -> list[Layer]:
 
 
 def cross_entropy(layers: Sequence[Layer], sequences: Sequences) -> float:
-    """Return the mean over leaves of the cross-entropy, on whole sequences."""
+    """Return the cross-entropy on whole sequences, as a mean over leaves."""
     starts = np.concatenate([[0], sequences.ends[:-1]])
     total = 0.0
     for number, (start, end) in enumerate(zip(starts, sequences.ends, strict=True)):
-        # Padded to few lengths, so that little is compiled.
+        # Pad to powers of two, so that the function is compiled for few lengths.
         length = 1 << max(6, int(end - start - 1).bit_length())
         batch = Batch(sequences, np.array([number]), np.array([start]), length)
         total += float(_error(list(layers), batch.arrays))

@@ -60,17 +60,18 @@ class RunFacts:
     failed_pages: Sequence[PageFacts] = ()
     """Examples of pages that became error rows."""
     methods: Mapping[str, int] = field(default_factory=dict)
-    """Rows in the run's batches by method."""
+    """Number of rows in the run's batches, by method."""
     languages: Mapping[str, int] = field(default_factory=dict)
-    """Rows in the run's batches by language."""
+    """Number of rows in the run's batches, by language."""
     core_dollars_per_hour: float = 0.0
     kinds: Mapping[str, int] = field(default_factory=dict)
-    """Rows in the run's batches by page kind."""
+    """Number of rows in the run's batches, by page kind."""
     confidences: Mapping[int | None, int] = field(default_factory=dict)
-    """Rows in the run's batches by confidence, in twentieths, rounded down. The key is None if the
-    labeler gives no confidence."""
+    """Number of rows in the run's batches, by confidence. A key is the confidence times 20, rounded
+    down, or None if the labeler gives no confidence."""
     short_pages: int = 0
-    """Rows in the run's batches with fewer than SHORT characters, including `wordless_pages`."""
+    """Number of rows in the run's batches with fewer than SHORT characters, including
+    `wordless_pages`."""
     wordless_pages: int = 0
     doubtful_pages: Sequence[PageFacts] = ()
     """The pages with the lowest confidence in the run's batches."""
