@@ -43,6 +43,24 @@ def test_a_run_is_numbered_and_told(spark: SparkSession, tables: Tables) -> None
     assert row["started_at"] <= row["heard_at"] == row["ended_at"]
 
 
+def test_a_run_that_begins_during_the_first_commit_of_another_is_refused(
+    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both commits have the same sequence, so the other's commit is not a sign of one's own."""
+    other, mine = (Lease(SparkBooks(spark, each)) for each in (Tables(spark, tables.output), tables))
+    append = tables.append
+
+    def append_late(*arguments: Any, **options: Any) -> Any:
+        other.take()
+        return append(*arguments, **options)
+
+    monkeypatch.setattr(tables, "append", append_late)
+    with pytest.raises(BusyError, match="another run began on this output at the same moment"):
+        mine.take()
+    assert states(tables) == [(1, "running")]
+    other.end("ended", exit_code=0)
+
+
 @pytest.mark.slow
 def test_an_optimize_beside_a_run_costs_no_beat_and_no_end(
     spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -57,12 +57,12 @@ class SparkBooks:
             return self._find_version(table, self._tables.append(table, frame, maxRecordsPerFile=ROWS_A_FILE), before)
         observation = Observation()
         self._tables.append(table, frame.observe(observation, F.count("*").alias("rows")), sequence)
+        # Delta skips the write if another run has just used the same sequence. Then nothing is
+        # observed, and the commit in the log is the other run's.
+        if wait_for_observed(observation) is None:
+            return None
         version = self._find_version(table, sequence, before)
-        if version is not None and version != UNKNOWN:
-            return version
-        # A write that raised no error was either committed or skipped. If it was skipped, Spark
-        # observed nothing.
-        return UNKNOWN if wait_for_observed(observation) is not None else None
+        return UNKNOWN if version is None else version
 
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
         """Replace rows; see `Books`."""
