@@ -35,7 +35,7 @@ _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
 _PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
 _ARTICLE = re.compile(r"\Athe\s+", re.IGNORECASE)
 _LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})
-"""Labels of a host name that do not name its owner, such as `co` in `daily.co.uk`."""
+"""Labels of a host name that do not name its owner, such as `co` in `https://daily.co.uk`."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 """A word, or a Chinese or Japanese character, because these languages have no spaces between
 words."""

@@ -106,7 +106,7 @@ def _end_java(interrupt: KeyboardInterrupt) -> None:
     """Kill the Java process that PySpark was starting when it was interrupted.
 
     After an interrupt, PySpark removes the folder in which Java would write its port. Java fails to
-    write the port, and waits forever for calls, even after Python has ended (Spark 4.0 to 4.2).
+    write the port, and waits forever for calls, even after Python has ended (Spark 4.2).
     """
     for frame, _ in walk_tb(interrupt.__traceback__):
         for process in frame.f_locals.values():
