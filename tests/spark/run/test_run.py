@@ -84,15 +84,6 @@ def test_other_labelers_in_one_pass(spark: SparkSession, tmp_path: Path, labeler
     assert all(0 < row["n_main"] <= row["n_blocks"] for row in good)
 
 
-def test_a_second_run_finds_the_work_done(spark: SparkSession, sample: Path, sample_run: SampleRun) -> None:
-    before = {row["page_id"]: row for row in read(spark, sample_run.output).collect()}
-    again = run(spark, str(sample), str(sample_run.output), Settings())
-    assert again.totals.files == 0
-    assert again.complaints == ()
-    assert "nothing to do: all" in summary(again, "out")
-    assert {row["page_id"]: row for row in read(spark, sample_run.output).collect()} == before
-
-
 @pytest.mark.slow
 def test_the_same_input_gives_the_same_rows(
     spark: SparkSession, sample: Path, sample_run: SampleRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -123,25 +114,87 @@ def test_every_shared_archive_is_accounted_for(
         assert files[clipped]["problems"]
 
 
-def test_an_archive_that_is_cut_short_is_named_until_somebody_dismisses_it(spark: SparkSession, tmp_path: Path) -> None:
+@dataclass(frozen=True)
+class BrokenRun:
+    """One run over good and broken archives, its folder, and the cut archive before the cut."""
+
+    folder: Path
+    outcome: Outcome
+    whole: bytes
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "out"
+
+    @property
+    def cut(self) -> Path:
+        return self.folder / "in" / "cut.warc.gz"
+
+
+@pytest.fixture(scope="module")
+def broken_run(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> BrokenRun:
+    folder = tmp_path_factory.mktemp("broken")
+    (folder / "in").mkdir()
+    write_warc(folder / "in/a.warc", pages(1, 2))
+    (folder / "in/empty.warc").touch()
+    (folder / "in/text.warc.gz").write_text("this is no archive")
+    surrogates = b"\xed\xa0\x80<p>half a pair &#xD800; and a \x00 byte</p>"
+    bodies = [b"<html></html>", b"<script>nothing()</script>", b"<p>" + b"x" * 3000 + b"</p>", surrogates]
+    write_warc(folder / "in/p.warc", [(f"http://p.example.org/{i}", body) for i, body in enumerate(bodies)])
+    cut = write_warc(folder / "in/cut.warc.gz", pages(11, 3))
+    whole = cut.read_bytes()
+    cut.write_bytes(whole[: len(whole) - 100])
+    settings = load(assignments=["reading.page_bytes=2000"])
+    return BrokenRun(folder, run(spark, str(folder / "in"), str(folder / "out"), settings), whole)
+
+
+def test_broken_archives_leave_no_work_and_every_record_is_counted(spark: SparkSession, broken_run: BrokenRun) -> None:
+    outcome = broken_run.outcome
+    assert (outcome.complaints, outcome.exit_code) == ((), 4)
+    assert_closed(spark, outcome, broken_run.output)
+
+
+def test_pages_that_cannot_be_extracted_are_rows(spark: SparkSession, broken_run: BrokenRun) -> None:
+    rows = read(spark, broken_run.output).where("host = 'p.example.org'").collect()
+    codes = {row["url"][-1]: row["error_code"] for row in rows}
+    assert codes == {"0": "empty_page", "1": "empty_page", "2": "page_too_large", "3": None}
+
+
+def test_files_that_are_no_archives_are_named_and_done(spark: SparkSession, broken_run: BrokenRun) -> None:
+    """An empty or foreign file must not make every later run end short."""
+    outcome, folder = broken_run.outcome, broken_run.folder / "in"
+    words = f"2 files hold no WARC or ARC record, {folder}/empty.warc, {folder}/text.warc.gz"
+    assert [told for told in outcome.bad_inputs if told.startswith(words)]
+    assert outcome.totals.broken_files == 3
+    files = {Path(row["warc_file"]).name: row for row in read(spark, broken_run.output, "warc_files").collect()}
+    assert {name: (files[name]["state"], files[name]["problems"][-1:]) for name in files if name != "cut.warc.gz"} == {
+        "a.warc": ("done", []),
+        "p.warc": ("done", []),
+        "empty.warc": ("done", ["the file is empty"]),
+        "text.warc.gz": ("done", ["no WARC or ARC record in it"]),
+    }
+
+
+def test_an_archive_that_is_cut_short_is_named_until_somebody_dismisses_it(
+    spark: SparkSession, broken_run: BrokenRun
+) -> None:
     """Pages before the cut are kept."""
-    whole = write_warc(tmp_path / "a.warc.gz", pages(1, 3)).read_bytes()
-    (tmp_path / "a.warc.gz").write_bytes(whole[: len(whole) - 100])
-    output = str(tmp_path / "out")
-    for n_files in (1, 0):
-        outcome = run(spark, f"{tmp_path}/a.warc.gz", output, Settings())
-        assert (outcome.exit_code, outcome.totals.files) == (4, n_files)
-        assert outcome.bad_inputs[0].startswith(
-            f"1 file is cut short (the pages before the cut are rows), {tmp_path}/a"
-        )
-    n_rows = read(spark, Path(output)).count()
+    cut, output = str(broken_run.cut), str(broken_run.output)
+    words = f"1 file is cut short (the pages before the cut are rows), {cut}"
+    assert [told for told in broken_run.outcome.bad_inputs if told.startswith(words)]
+    again = run(spark, cut, output, Settings())
+    assert (again.exit_code, again.totals.files) == (4, 0)
+    assert again.bad_inputs[0].startswith(words)
+    n_rows = read(spark, broken_run.output).where(f"warc_file = '{cut}'").count()
     assert n_rows >= 2
-    assert dismiss(spark, f"{tmp_path}/a.warc.gz", output, Settings()) == 1
-    quiet = run(spark, f"{tmp_path}/a.warc.gz", output, Settings())
-    assert (quiet.exit_code, quiet.ledger["dismissed"], quiet.ledger["pages"]) == (0, 1, n_rows)
-    (tmp_path / "a.warc.gz").write_bytes(whole)
-    mended = run(spark, f"{tmp_path}/a.warc.gz", output, Settings())
-    assert (mended.exit_code, mended.totals.files, read(spark, Path(output)).count()) == (0, 1, 3)
+    assert dismiss(spark, cut, output, Settings()) == 1
+    quiet = run(spark, cut, output, Settings())
+    assert (quiet.exit_code, quiet.ledger["dismissed"]) == (0, 1)
+    assert quiet.ledger["pages"] == read(spark, broken_run.output).count()
+    broken_run.cut.write_bytes(broken_run.whole)
+    mended = run(spark, cut, output, Settings())
+    assert (mended.exit_code, mended.totals.files) == (0, 1)
+    assert read(spark, broken_run.output).where(f"warc_file = '{cut}'").count() == 3
 
 
 @pytest.mark.slow
@@ -154,17 +207,6 @@ def test_poison_pages_cost_one_row_each(spark: SparkSession, tmp_path: Path) -> 
     rows = {row["url"]: row for row in read(spark, output).collect()}
     assert rows["http://example.org/heavy"]["error_code"] in ("time_limit", "memory_limit")
     assert [rows[f"http://example.org/{i}"]["error_code"] for i in (1, 2)] == [None, None]
-
-
-def test_pages_that_cannot_be_extracted_are_rows(spark: SparkSession, tmp_path: Path) -> None:
-    surrogates = b"\xed\xa0\x80<p>half a pair &#xD800; and a \x00 byte</p>"
-    bodies = [b"<html></html>", b"<script>nothing()</script>", b"<p>" + b"x" * 3000 + b"</p>", surrogates]
-    write_warc(tmp_path / "p.warc", [(f"http://example.org/{i}", body) for i, body in enumerate(bodies)])
-    output = tmp_path / "out"
-    outcome = run(spark, str(tmp_path / "p.warc"), str(output), load(assignments=["reading.page_bytes=2000"]))
-    assert outcome.complaints == ()
-    codes = {row["url"][-1]: row["error_code"] for row in read(spark, output).collect()}
-    assert codes == {"0": "empty_page", "1": "empty_page", "2": "page_too_large", "3": None}
 
 
 @pytest.mark.slow
@@ -185,25 +227,6 @@ def test_an_unreadable_file_is_told_and_tried_again(spark: SparkSession, tmp_pat
     assert (second.exit_code, second.totals.files) == (0, 1)
     assert read(spark, output).count() == 4
     assert_closed(spark, second, output)
-
-
-def test_files_that_are_no_archives_are_named_and_done(spark: SparkSession, tmp_path: Path) -> None:
-    """An empty or foreign file must not make every later run end short."""
-    write_warc(tmp_path / "a.warc", pages(1, 2))
-    (tmp_path / "empty.warc").touch()
-    (tmp_path / "text.warc.gz").write_text("this is no archive")
-    outcome = run(spark, str(tmp_path), str(tmp_path / "out"), Settings())
-    assert (outcome.complaints, outcome.exit_code) == ((), 4)
-    assert (
-        f"2 files hold no WARC or ARC record, {tmp_path}/empty.warc, {tmp_path}/text.warc.gz" in outcome.bad_inputs[0]
-    )
-    assert outcome.totals.broken_files == 2
-    files = {Path(row["warc_file"]).name: row for row in read(spark, tmp_path / "out", "warc_files").collect()}
-    assert {name: (row["state"], row["problems"][-1:]) for name, row in files.items()} == {
-        "a.warc": ("done", []),
-        "empty.warc": ("done", ["the file is empty"]),
-        "text.warc.gz": ("done", ["no WARC or ARC record in it"]),
-    }
 
 
 @pytest.mark.slow
