@@ -44,7 +44,7 @@ help:
 	@echo "  make bench-lm      the decoders of the labeler lm against each other"
 	@echo "  make gpu-check     checkpoints on a machine with a GPU: make gpu-check LM=FOLDER ENCODERS=FOLDER PAGES=FOLDER (docs/gpu_day.md)"
 	@echo "  make gpu-day       laws, rates and trainings on a lent GPU, in 25 minutes -> $(GPU_DAY); make gpu-bundle: what it needs there"
-	@echo "  make cpu           trains the weights of the labeler cpu and puts them, with their card, in place; 10 minutes"
+	@echo "  make cpu           trains the weights of the labeler cpu and puts them, with their card, in place; 17 minutes"
 	@echo "  make encoder       trains a small model for the labeler encoder -> ./$(ENCODER); 1 hour"
 	@echo "Tidy"
 	@echo "  make clean         removes all that these commands made"
