@@ -1,4 +1,4 @@
-"""Runs the command `dripper`, which extracts pages from the shell without Spark."""
+"""Runs the `dripper` command, which extracts pages from the shell without Spark."""
 
 import importlib
 import os

@@ -11,12 +11,12 @@ from enum import StrEnum
 
 
 class ErrorCode(StrEnum):
-    """Reasons why a page has no extraction: the values of the column `error_code`."""
+    """Reasons why a page has no extraction: the values of the `error_code` column."""
 
     EMPTY_PAGE = "empty_page"
     """The response body has no visible text, or only a notice."""
     PAGE_TOO_LARGE = "page_too_large"
-    """The decompressed body is larger than the setting `reading.page_bytes`."""
+    """The decompressed body is larger than the `reading.page_bytes` setting."""
     UNREADABLE = "unreadable"
     """A file named in a list does not exist, or a table row cannot be parsed. Only `dripper
     extract` writes this code. Jobs report missing archives as rows of `warc_files`."""

@@ -1,4 +1,4 @@
-"""Scores a text against the ground truth by their common n-grams, from 0 to 1 (higher is better). A
+"""Scores text against the ground truth by their common n-grams, from 0 to 1 (higher is better). A
 failed page is scored as empty text.
 
 The docstrings state which variant each published score used. This project makes its own decisions
@@ -113,9 +113,9 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
     n=5).
 
     Edge cases are treated as in the code that computed each tokenizer's published scores. "jieba":
-    two blank texts score 1; a text with fewer than n tokens has no n-gram, so it scores 0 even
-    against itself. "split": as "jieba", but two empty texts score 0. "words": two empty texts score
-    1, and a text with fewer than n words is one n-gram of its own length.
+    two blank strings score 1; a string with fewer than n tokens has no n-gram, so it scores 0 even
+    against itself. "split": as "jieba", but two empty strings score 0. "words": two empty strings
+    score 1, and a string with fewer than n words is one n-gram of its own length.
 
     Args:
         tokens: "jieba", "split" or "words" (see :func:`tokenizer`). Any other value raises
@@ -129,9 +129,9 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
 
 @dataclass(frozen=True, slots=True)
 class Ngrams:
-    """The n-grams of a text. Counting them once is enough to score many predictions against the
-    same ground truth. `empty_is_perfect` is set if the text is empty and scores 1 against another
-    empty text (see :func:`rouge_n`)."""
+    """The n-grams of a string. Counting them once is enough to score many predictions against the
+    same ground truth. `empty_is_perfect` is set if the string is empty and scores 1 against another
+    empty string (see :func:`rouge_n`)."""
 
     counts: Counter[tuple[str, ...]]
     total: int
@@ -139,7 +139,7 @@ class Ngrams:
 
 
 def ngrams(text: str, n: int = 5, tokens: str = "jieba") -> Ngrams:
-    """Count the n-grams of a text."""
+    """Count the n-grams of `text`."""
     cut = tokenizer(tokens)(text)
     if tokens == "words" and 0 < len(cut) < n:
         counts = Counter([tuple(cut)])
@@ -150,7 +150,7 @@ def ngrams(text: str, n: int = 5, tokens: str = "jieba") -> Ngrams:
 
 
 def rouge_of_ngrams(prediction: Ngrams, truth: Ngrams) -> Score:
-    """Return the ROUGE-N score of two texts from their n-grams."""
+    """Return the ROUGE-N score of two strings from their n-grams."""
     if prediction.empty_is_perfect and truth.empty_is_perfect:
         return PERFECT
     few, many = sorted((prediction.counts, truth.counts), key=len)

@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
     def _list_flags(self) -> list[str]:
-        # Only the main parser sees arguments that a command does not know.
+        # Only the main parser handles unrecognized arguments, so list the commands' flags too.
         commands = [each.choices for each in self._actions if isinstance(each, argparse._SubParsersAction)]
         parsers = [self, *(parser for choices in commands for parser in choices.values())]
         return [flag for parser in parsers for flag in parser._option_string_actions]

@@ -98,7 +98,7 @@ class Guard(Generic[Item, Result]):
 
         Raises PageError with TIME_LIMIT, MEMORY_LIMIT, CRASHED (two children died while processing
         the item) or INTERNAL (an unexpected exception in `work`). A PageError or UsageError that
-        `work` raises is passed on.
+        `work` raises propagates.
         """
         self.start(item)
         while (result := self.result()) is Again.AGAIN:
@@ -346,7 +346,7 @@ def _read_hard_limit(kind: int) -> int | None:
 
 def _is_short_of_cpu(seconds: int) -> bool:
     """Return whether the hard limit leaves this process less CPU time than a page may use. A new
-    process would have the full CPU time."""
+    process would start with none of its limit used."""
     hard = _read_hard_limit(resource.RLIMIT_CPU)
     return hard is not None and hard > seconds + 1 and time.process_time() + seconds + 1 > hard
 

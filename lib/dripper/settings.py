@@ -54,7 +54,7 @@ class ReadSettings(Section):
     """Prefix for the relative lines of an @list, for instance `s3://commoncrawl/` for Common
     Crawl's warc.paths.gz."""
     crawl: str = ""
-    """The crawl's name for the column `crawl`. If empty, the name is taken from archive addresses
+    """The crawl's name for the `crawl` column. If empty, the name is taken from archive addresses
     that follow Common Crawl's layout. The name is not read from the archives: only the warcinfo
     record at the start of a file has it, and files are read in parts."""
     s3: S3Settings = S3Settings()
@@ -102,9 +102,9 @@ class LabelerSettings(Section):
     """The fraction of a batch's pages to send to the next labeler, the least certain pages first.
     Replaces `escalate_below`. Works only in a staged run with a chain of two labelers."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
-    """The fallback for a page that has no usable labels, or no main block. cpu: the labeler `cpu`
+    """The fallback for a page that has no usable labels, or no main block. cpu: the `cpu` labeler
     decides. trafilatura: Trafilatura decides. body: every block. empty: no block. auto: cpu for the
-    labeler `lm`, body for `cpu`, trafilatura for all others."""
+    `lm` labeler, body for `cpu`, trafilatura for all others."""
     staged: bool | None = None
     """Whether to label pages in a separate stage, which reads and writes tables (pages, blocks,
     labels), instead of in one pass. null: the labeler's default. `lm` uses a stage, because it
@@ -146,7 +146,7 @@ class HtmlSettings(Section):
     hidden: Literal["drop", "keep"] = "drop"
     """Text hidden by the page's attributes, styles and style sheets (SECURITY.md lists the ways).
     drop: hidden text is in no block, and `hidden_chars` counts it. keep: hidden text is part of the
-    page. Only for the profile `dripper`."""
+    page. Only for the `dripper` profile."""
 
 
 class MarkdownSettings(Section):
@@ -181,12 +181,12 @@ class OutputSettings(Section):
 
 
 class StageSettings(Section):
-    """The stage `label` in a staged run."""
+    """The `label` stage in a staged run."""
 
     engines: int | None = Field(default=None, ge=1)
     """Number of engines that label in parallel. None: one for each GPU in the session, or one if it
-    has no GPU. Each engine has its own copy of the model (2.7 GB for the smallest model in
-    vLLM)."""
+    has no GPU. Each engine has its own copy of the model. In vLLM, the smallest model needs 2.7
+    GB."""
     gpus: int = Field(default=0, ge=0, le=1)
     """1: jobs/run.py requests executors with a GPU through a resource profile, so that only this
     stage runs on GPU machines. 0: the stage runs on any executor. An engine uses one GPU, which is
@@ -224,11 +224,12 @@ class DeviceSettings(Section):
 
 
 class CostSettings(Section):
-    """Prices and devices, for the estimates by `--dry-run` and the price of a staged run."""
+    """Prices and devices, used to compute the estimates by `--dry-run` and the price of a staged
+    run."""
 
     core_dollars_per_hour: float = Field(default=0.0425, ge=0)
-    """Price per core-hour, for the price in a run's report. The default is Amazon's on-demand price
-    for c6i in us-east-1 in 2025."""
+    """Price per core-hour, used to compute the price in a run's report. The default is Amazon's
+    on-demand price for c6i in us-east-1 in 2025."""
     devices: dict[str, DeviceSettings] = {
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
@@ -268,7 +269,7 @@ OUTPUTS = ALL_OUTPUTS[:-1]
 
 
 def name_rules(profile: str, outputs: Sequence[Output]) -> str:
-    """Return a profile's name for the column `versions`, with the outputs if they are not the
+    """Return a profile's name for the `versions` column, with the outputs if they are not the
     default.
 
     >>> name_rules("dripper", ["main_html", "metadata"])
@@ -288,7 +289,7 @@ class Settings(Section):
     """The parts of an extraction to make. The others cost nothing and are null. `text` selects
     main_html, because the text is made from it. Without `posts`, only pages that the labeler
     classifies as forums are searched for posts, because their main content depends on the posts.
-    `schema_org`, the page's JSON-LD, is made only if named here. The column `versions` lists these
+    `schema_org`, the page's JSON-LD, is made only if named here. The `versions` column lists these
     parts after the profile if they are not the default."""
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()

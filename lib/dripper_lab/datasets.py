@@ -94,7 +94,7 @@ REQUIRED_FIELDS = ("id", "file", "truth_text", "html_sha256")
 # region ("en-US").
 LANGUAGE_CODES = {"chinese": "zh", "english": "en", "greek": "el", "polish": "pl", "russian": "ru"}
 
-# The labeled texts of this set contain character references such as `&#8217;` (1,181 in 64 of 69
+# The labeled text of this set contains character references such as `&#8217;` (1,181 in 64 of 69
 # pages). If they are not decoded, every extractor loses 0.03 ROUGE-LSum, and WCEB's published
 # scores cannot be reproduced.
 ESCAPED_TRUTHS = frozenset({"cleanportaleval"})
@@ -359,7 +359,7 @@ def _read_rows(source: Path) -> list[dict[str, Any]]:
 
 def _parse_rows(raw: bytes, source: Path) -> list[dict[str, Any]]:
     rows = []
-    # Not splitlines(): the texts contain U+2028 and other characters that it treats as line ends.
+    # Not splitlines(): the strings contain U+2028 and other characters that it treats as line ends.
     for number, line in enumerate(raw.removesuffix(b"\n").split(b"\n"), start=1):
         try:
             row = json.loads(line)

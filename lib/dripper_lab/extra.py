@@ -1,4 +1,4 @@
-"""Imports packages of the extra `[eval]`."""
+"""Imports packages of the `[eval]` extra."""
 
 from typing import Any
 

@@ -13,8 +13,8 @@ A record has two blocks or more (a paragraph among paragraphs is none). `inner` 
 record around a block, `outer` the one around that, if there is one: a card in a row of cards, an
 answer in a question. Records are elements next to others with their tag and first class, or the
 runs of children that begin at each heading, `dt` or other leader in an element. A position is the
-path of tags and first classes, and the index among equal paths; lists on equal paths (the rows of a
-shelf) are one.
+path of tags and first classes, and the index among positions with the same path; lists on the same
+path (the rows of a shelf) count as one.
 
 One pass in pure Python over the elements that hold blocks, then sums by number: n log n. No labeler
 uses them: as features of `cpu` they brought 0.000 to 0.003 F1 on 642 held-out pages, within chance,
@@ -36,9 +36,9 @@ from dripper.tree.elements import HEADINGS, words
 from dripper.tree.tree import Tree
 
 _FEWEST = 3
-"""The minimum number of siblings with equal start tags; two may be columns."""
+"""The minimum number of siblings with the same start tag; two may be columns."""
 _FEWEST_IN_ROWS = 4
-"""The minimum number of siblings that occur in pairs on equal paths."""
+"""The minimum number of siblings that occur in pairs on the same path."""
 _FEWEST_PARTS = 1.5
 """The minimum number of blocks per record, averaged over a list."""
 _LEADERS = HEADINGS | {"dt"}
@@ -73,7 +73,7 @@ PART_NAMES = (
 )  # fmt: skip
 """Columns of `Parts.features`. How many records the list has (log), which of them this is (0 to 1),
 how many blocks the record has, and has before and after this one (log); then of the same position
-in the list's records: the share of records that have it, the share of texts there that differ, the
+in the list's records: the share of records that have it, the share of distinct strings there, the
 share of records with the same text there, mean characters (log), the characters of the longest
 position, and whether this one does; the share of blocks there that are a number, a price, a date, a
 control, a link, that have a picture in them or right before, or 80 characters; and whether the
@@ -88,7 +88,8 @@ class Parts(NamedTuple):
     records: _Ints
     """(n_blocks,), the index of the block's record in document order; -1 outside records."""
     slots: _Ints
-    """(n_blocks,), equal for the same position in records of the same list; -1 outside records."""
+    """(n_blocks,), the same number for the same position in records of the same list; -1 outside
+    records."""
     features: npt.NDArray[np.float32]
     """(n_blocks, len(PART_NAMES))."""
 

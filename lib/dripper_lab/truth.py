@@ -41,7 +41,7 @@ class Texts(NamedTuple):
 
     @classmethod
     def of(cls, blocks: Sequence[Sequence[str]], truth: Sequence[str]) -> "Texts":
-        """Return the texts for lists of words from `dripper.labels.words.words_of`."""
+        """Return the `Texts` for lists of words from `dripper.labels.words.words_of`."""
         numbers: dict[str, int] = {}
         words, true = (
             np.array([numbers.setdefault(word, len(numbers) + 1) for word in part], np.uint64)
@@ -53,7 +53,7 @@ class Texts(NamedTuple):
     def rouge5(self, main: npt.NDArray[np.bool_]) -> float:
         """Return the F1 over 5-grams of the main blocks. `main` has the shape (n_blocks,). This is
         `dripper.eval.rouge_n` with tokens="words", except that scripts without spaces are split
-        into characters. A text with fewer than five words is a single n-gram. If both texts are
+        into characters. Text with fewer than five words is a single n-gram. If both sides are
         empty, the result is 1.
         """
         chosen = self.words[np.repeat(main, np.diff(self.starts))]
@@ -66,7 +66,7 @@ class Texts(NamedTuple):
 
 
 def _grams(words: Hashes) -> Hashes:
-    """Return a hash of every 5-gram. A shorter text has one hash of all its words."""
+    """Return a hash of every 5-gram. Shorter text has one hash of all its words."""
     size = min(GRAM, len(words))
     hashes = np.full(len(words) - size + 1 if size else 0, size, np.uint64)
     for place in range(size):
@@ -102,7 +102,7 @@ class Truth:
 
     @classmethod
     def of(cls, texts: Sequence[str], labelled: LabelledPage, share: float = BLOCK_SHARE) -> "Truth":
-        """Return the ground truth for the texts of the page's leaves.
+        """Return the ground truth for the text of the page's leaves.
 
         Args:
             share: A leaf is main if at least this fraction of its words is in the labelled text.

@@ -47,7 +47,7 @@ class WrongTruth:
 
     @property
     def bad(self) -> str:
-        """The value of the field `bad` in a row of labels."""
+        """The value of the `bad` field in a row of labels."""
         return f"wrong truth: {self.kind_of_fault}"
 
 

@@ -1,2 +1,2 @@
-"""Labelers from other papers (encoder, web2text, neuscraper), the labeler `reader`, and labelers
+"""Labelers from other papers (encoder, web2text, neuscraper), the `reader` labeler, and labelers
 that combine others by vote."""

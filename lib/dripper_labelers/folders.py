@@ -23,7 +23,7 @@ def require_folder(setting: str, model: str) -> Path:
 def check_presence(
     setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder", *, fetched: bool = False
 ) -> list[str]:
-    """Return a warning for each checkpoint or package that the stage `label` needs and this machine
+    """Return a warning for each checkpoint or package that the `label` stage needs and this machine
     lacks.
 
     The stage may run on other machines, so neither is required here. But without a warning, a
@@ -33,7 +33,7 @@ def check_presence(
         setting: The setting that names the checkpoint's folder.
         model: The folder, or the checkpoint's name on a hub.
         use: How the run uses the labeler.
-        package: The package that the stage `label` imports.
+        package: The package that the `label` stage imports.
         extra: This project's extra that installs the package.
         fetched: Whether workers download the checkpoint from a hub, so that no folder is needed
             here.

@@ -100,13 +100,13 @@ class VoteLabeler:
         self._is_union = name.startswith(f"{UNION}:")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` per page. Errors of the members are passed on."""
+        """Return one `Labels` per page. Errors from the members propagate."""
         answers = [labeler.label(pages) for labeler in self.members.values()]
         return [self._count_votes(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
         """Return each member's log odds for every block, between -4.6 and 4.6: member name → log
-        odds. Errors of the members are passed on."""
+        odds. Errors from the members propagate."""
         said = {name: labeler.label([page])[0] for name, labeler in self.members.items()}
         sure = {name: np.clip(_fill_probability(labels), 0.01, 0.99) for name, labels in said.items()}
         return {name: np.log(each / (1 - each)) for name, each in sure.items()}

@@ -1,4 +1,4 @@
-"""Converts pages to Haystack documents, as a replacement for its `HTMLToDocument`.
+"""Converts pages to Haystack documents, as a replacement for Haystack's `HTMLToDocument`.
 
     from dripper.adapters.haystack import DripperConverter
 

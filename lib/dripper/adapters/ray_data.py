@@ -38,7 +38,7 @@ def extract_dataset(
     loader: Loader = load_labeler,
     **options: Any,
 ) -> Dataset:
-    """Replace the column `content` with the columns in `dripper.adapters.steps.EXTRACTED`. By
+    """Replace the `content` column with the columns in `dripper.adapters.steps.EXTRACTED`. By
     default, Ray Data does not preserve the row order.
 
     Args:

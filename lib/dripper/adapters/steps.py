@@ -132,8 +132,8 @@ class PagePlan:
 
 
 def preprocess_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
-    """Split the pages into blocks, and drop the column `plan.content`. Raises InputError if this
-    column is missing."""
+    """Split the pages into blocks, and drop the content column (`plan.content`). Raises InputError
+    if this column is missing."""
     if plan.content not in pages.column_names:
         raise InputError(f"pages have no column {plan.content!r}; there are {', '.join(pages.column_names) or 'none'}")
     preprocessing = _preprocessing(plan.settings.model_dump_json())
@@ -245,7 +245,7 @@ def _finisher(settings: str) -> Finisher:
 
 
 _LABEL_NAMES = {"confidence": "label_confidence", "error_detail": "label_error"}
-"""Label columns to rename, because the page has columns with the same names."""
+"""New names for the label columns that have the same names as columns of the page."""
 
 
 def _finish(finisher: Finisher, page: Row, answer: Row) -> Extraction:

@@ -16,7 +16,7 @@ class Block(NamedTuple):
     """The block's element, an index into the page's tree. `tree.path(element)` lists its ancestors.
     """
     is_run: bool
-    """Whether the block is only a run of texts and inline elements inside `element`, which may
+    """Whether the block is only a run of text and inline elements inside `element`, which may
     contain other blocks too."""
     first: int
     last: int

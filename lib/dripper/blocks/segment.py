@@ -4,7 +4,7 @@ its own rules for classifying elements.
 
 An element is a *block* unless its name is in INLINE. But cells are blocks only in layout tables,
 and list items only in layout lists. A block without blocks inside becomes a paragraph. So does a
-whole data table or plain list. Texts and inline elements between paragraphs, up to the next block
+whole data table or plain list. Text and inline elements between paragraphs, up to the next block
 or `br`, form a *run*.
 """
 
@@ -56,7 +56,7 @@ def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> t
     Linear in the number of elements and parts.
 
     Args:
-        texts: `tree.parts`, perhaps with changed texts and blanked elements.
+        texts: `tree.parts`, possibly with modified text and blanked elements.
         removed: Flags by element. Removed elements are ignored.
     """
     paragraphs, entered = _walk(tree, texts, removed, kinds)
@@ -247,12 +247,12 @@ def _break_up(
 
 
 def number(tree: Tree, texts: list[str], paragraphs: Iterable[Span], *, check: bool = True) -> list[Block]:
-    """Number the paragraphs that show something as blocks 1 to N. A paragraph shows something if it
-    has text that is not blank or an image with a URL.
+    """Number the paragraphs with visible content as blocks 1 to N. Visible content is text that is
+    not blank, or an image with a URL.
 
     Args:
-        texts: `tree.parts`, perhaps with changed texts and blanked elements.
-        check: False if all paragraphs are known to show something.
+        texts: `tree.parts`, possibly with modified text and blanked elements.
+        check: False if all paragraphs are known to have visible content.
     """
     plain = plain_parts(tree, texts)
     blocks: list[Block] = []

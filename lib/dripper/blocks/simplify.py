@@ -1,8 +1,8 @@
-"""Writes simplified HTML, the input of language models (Dripper paper 3.2, A.10), and mapping HTML,
-the whole page with an `_item_id` on every block.
+"""Writes a page as simplified HTML and as mapping HTML (Dripper paper 3.2, A.10). Simplified HTML
+is the input of language models. Mapping HTML is the whole page, with an `_item_id` on every block.
 
 In simplified HTML, elements keep only their `class` and `id`, and images also `src` and `alt`. As
-in MinerU-HTML 1.1, lists are shortened to their first and last item, texts are truncated after 500
+in MinerU-HTML 1.1, lists are shortened to their first and last item, text is truncated after 500
 characters, and white space is collapsed.
 """
 
@@ -77,7 +77,7 @@ def write_simplified(
 ) -> str:
     """Write the simplified markup of the blocks, with short tags and collapsed white space.
 
-    `parts` are the tree's parts after lists and texts have been shortened. So no time is spent on
+    `parts` are the tree's parts after lists and text have been shortened. So no time is spent on
     tags that are left out: nine out of ten in a list of 10,000 items.
 
     Args:
@@ -207,9 +207,9 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
     """Truncate the text of the block `parts[first : last + 1]` after `cutoff` characters, in place.
     The end tags of open elements are kept.
 
-    `cutoff` applies to all texts outside tables and formulas, and `table_cutoff` to all texts
-    inside. As in MinerU-HTML 1.1, a text inside a table or formula also counts towards `cutoff` if
-    it comes after another element. But no text inside is truncated because of `cutoff`.
+    `cutoff` applies to all text outside tables and formulas, and `table_cutoff` to all text inside.
+    As in MinerU-HTML 1.1, text inside a table or formula also counts towards `cutoff` if it comes
+    after another element. But no text inside is truncated because of `cutoff`.
     """
     used = used_inside = depth = 0
     for index in range(first, last + 1):
@@ -253,7 +253,7 @@ def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: b
     elements are kept.
 
     shells: whether the text was truncated before the element's children. If so, the children are
-    kept without their texts.
+    kept without their text.
     """
     level = depth = 0
     for index in range(cut + 1, last + 1):

@@ -37,10 +37,10 @@ Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is
 4: all is done, but some inputs are missing, not archives, or cut short: the last lines name them."""
 
 _MAX_NAMED = 10
-"""The maximum number of files of each kind that the last lines name."""
+"""Maximum number of files to list, per kind of problem, in the last lines of output."""
 
 _MARKDOWN = ("title", "links", "images")
-"""Flags for settings in the section `markdown`."""
+"""Flags for settings in the `markdown` section."""
 
 
 def add(commands: Parsers) -> None:

@@ -18,8 +18,8 @@ _EXAMPLE = """example:
   curl --data-binary @page.html 'http://127.0.0.1:8080/extract?url=https://example.org/a&format=markdown'"""
 
 _GRACE_SECONDS = 8.0
-"""Seconds for requests in flight to finish after SIGTERM. The sender of the signal often kills the
-process after 10 seconds."""
+"""Seconds to allow in-flight requests to finish after SIGTERM. The sender of the signal often kills
+the process after 10 seconds."""
 
 
 def add(commands: Parsers) -> None:
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _end(service: Service, server: ThreadingHTTPServer) -> None:
-    """Wait for requests in flight to finish, then stop the server. A second signal stops the server
+    """Wait for in-flight requests to finish, then stop the server. A second signal stops the server
     immediately."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 

@@ -25,8 +25,8 @@ its size in memory."""
 
 _MEMBER_BYTES = 1 << 30
 _MEMBER_RATIO = 100
-"""A member may inflate to 1 GiB, or to 100 times its stored bytes if that is more. gzip can reach
-1,032 times; whole crawls in one member reach 20 times."""
+"""A member may inflate to 1 GiB, or to 100 times its stored bytes if that is more. gzip can reach a
+ratio of 1,032; whole crawls in one member reach 20."""
 
 MEMBER_RECORDS = 10_000
 RECORD_BYTES = 16

@@ -205,7 +205,7 @@ def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
 
 
 def _count_errors(text: str, payload: bytes, name: str) -> int:
-    """Return the number of U+FFFD that decoding inserted into a text."""
+    """Return the number of U+FFFD characters that decoding inserted into `text`."""
     return text.count("\ufffd") - (payload.count(b"\xef\xbf\xbd") if name == "utf-8" else 0)
 
 

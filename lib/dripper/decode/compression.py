@@ -23,8 +23,8 @@ memory."""
 
 _BITE = 1 << 16
 _FIRST_BITE = 1 << 10
-"""Number of bytes in the first bite, the input of one decompressor call. It is small, because a
-body may have many short members, and a bite is copied for each member."""
+"""Number of bytes in the input of the first decompressor call. The number is small, because a body
+may have many short members, and the input is copied for each member."""
 
 _ZSTD_INPUT = 2048
 """Maximum number of stored bytes for one call of zstandard, which has no output limit. A 4-byte
@@ -249,8 +249,8 @@ def inflate_member(
 def rescue(
     decompressor: Decompressor, bites: Iterable[bytes], skip: int, limit: int = sys.maxsize
 ) -> tuple[bytes, int]:
-    """Inflate bites of a damaged member until one fails or more than `limit` bytes come out. Return
-    the inflated bytes after the first `skip`, and the number of stored bytes tried."""
+    """Inflate pieces of a damaged member until one fails or more than `limit` bytes come out.
+    Return the inflated bytes after the first `skip`, and the number of stored bytes tried."""
     rescued, n_stored = bytearray(), 0
     with suppress(DecompressionError):
         for bite in bites:

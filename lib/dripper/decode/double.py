@@ -97,7 +97,7 @@ def _cut_around_signs(utf8: bytes) -> list[int]:
 
 
 def _mend(text: str, fewest_kinds: int, fewest_hits: int) -> str:
-    """Return a text after one round of repair; unchanged if too few characters are certainly
+    """Return `text` after one round of repair; unchanged if too few characters are certainly
     broken, or if something contradicts the repair."""
     counts = Counter(match[0] for match in _BROKEN.finditer(text))
     meant = {broken: character for broken in counts if (character := _decode(broken))}

@@ -16,10 +16,10 @@ _FIRST_CHARACTERS, _SURE = 200, 0.8
 """If the first 200 characters give a language at least this probability, no more are read. This is
 the case on 93 of 100 pages. For 10,000 characters, the answer differs on 4 of 3,000 labelled pages,
 and on 3 of 1,042 pages that are neither English nor Chinese. With a bound of 0.98, or without this
-early decision, just as many answers differ, and the cost is twice as high."""
+early decision, the same number of answers differ, at twice the cost."""
 
 _MINIMUM_LETTERS = 20
-"""Minimum number of letters in a text. With fewer, the detector answers `sr` or `zxx` with a
+"""Minimum number of letters in the text. With fewer, the detector answers `sr` or `zxx` with a
 probability under 0.03, which is worse than no answer.
 """
 

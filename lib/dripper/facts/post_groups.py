@@ -36,10 +36,10 @@ ROWS = words("tr dt")
 """Elements that may be the head of a post. The rest of the post is in the elements after the
 head."""
 _MOST_WITH_HEADS = 16
-"""Maximum number of row groups that are searched for heads. The largest groups are chosen. Each
+"""Maximum number of row groups to search for heads. The largest groups are chosen. Each
 search reads all marks among the rows and all rows beside them."""
 NAMES_WITHIN = 300
-"""Number of characters that are searched for names at the beginning of a start tag."""
+"""Number of characters to search for names at the beginning of a start tag."""
 _FEWEST_CHARACTERS = 20
 """Minimum number of characters outside links in a post."""
 _FEWEST_EACH = 60
@@ -231,7 +231,7 @@ class Groups:
 
     @cached_property
     def _titles(self) -> tuple[list[int], list[str]]:
-        """Headings that link elsewhere, and their texts."""
+        """Headings that link elsewhere, and their text."""
         tree, titles = self._tree, dict[int, str]()
         for element in tree.named(HEADINGS):
             around = (*tree.nearest(element, 3)[:-1], *range(element + 1, min(tree.lasts[element], element + 9) + 1))

@@ -1,5 +1,5 @@
 """Finds the marks of posts: elements that name a person or state a date, each with a rank and a
-shape. This module decides which texts are dates and which URLs point to a person.
+shape. This module decides which strings are dates and which URLs point to a person.
 """
 
 import re
@@ -130,7 +130,7 @@ class Marks:
         return said.rfind("edited ") > max(said.rfind("asked "), said.rfind("answered "))
 
     def _find_dates(self, elements: Sequence[int], spans: Sequence[int]) -> list[Mark]:
-        """Return the marks with a date in an attribute or a text, in document order."""
+        """Return the marks with a date in an attribute or in text, in document order."""
         tree, marks = self._tree, list[Mark]()
         tags = [tree.parts[tree.opens[element]] for element in elements]
         dated = [tag for tag in set(tags) if tag[:5] == "<time" or any(name in tag for name in _BEFORE_DATES)]
@@ -151,8 +151,8 @@ class Marks:
         return sorted(marks, key=lambda mark: (mark.element, -mark.rank))
 
     def find_unmarked(self, elements: list[int]) -> dict[int, str]:
-        """Return short texts that may be names, by element. Most elements have such a text at the
-        same position. The texts are not dates, and they differ between elements."""
+        """Return short strings that may be names, by element. Most elements have such a string at
+        the same position. The strings are not dates, and they differ between elements."""
         inside = defaultdict[tuple[object, ...], dict[int, str]](dict)
         for element in elements:
             first = self._tree.opens[element] + 1
@@ -171,7 +171,8 @@ class Marks:
         return {}
 
     def _find_holder(self, index: int) -> int:
-        """Return the element that contains a text; 0 if the markup before it is too deep."""
+        """Return the element that contains the text at `index`; 0 if the markup before the text is
+        too deep."""
         element = bisect_right(self._tree.opens, index) - 1
         for _ in range(_MOST_INSIDE):
             if element <= 0 or self._tree.closes[element] > index:

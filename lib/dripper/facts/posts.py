@@ -140,11 +140,11 @@ class _Reader:
         self, elements: list[int], marks: Sequence[Mark], rate: Callable[[list[str]], bool]
     ) -> dict[int, str]:
         """Return the text of each element's mark with the best shape. Shapes are compared in this
-        order: most elements have the shape, its texts are plausible, its rank is high, its texts
-        vary, and it comes early. If an element lacks a shape, the next best shape counts.
+        order: most elements have the shape, its strings are plausible, its rank is high, its
+        strings vary, and it comes early. If an element lacks a shape, the next best shape counts.
 
         Args:
-            rate: Returns whether the texts of a shape are plausible.
+            rate: Returns whether the strings of a shape are plausible.
         """
         inside = defaultdict[tuple[int, object], dict[int, str]](dict)
         firsts, at = dict[object, int](), 0

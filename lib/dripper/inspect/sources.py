@@ -58,7 +58,8 @@ def to_page_input(record: Record, url: str | None = None) -> PageInput:
 
 
 def describe_place(file: str, offset: int) -> str:
-    """Describe the location of a page for readers. Paths below the working folder become relative.
+    """Describe a page's location in human-readable form. Paths below the working folder become
+    relative.
 
     >>> describe_place("s3://crawl/a.warc.gz", 77)
     's3://crawl/a.warc.gz at byte 77'
@@ -79,7 +80,7 @@ it. A condition may use all columns of the table."""
 
 
 def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
-    """Return rows of the table `extractions`, ordered by archive file and offset.
+    """Return rows of the `extractions` table, ordered by archive file and offset.
 
     Args:
         output: A job's --output (a folder or an `s3a://` prefix), or the table itself.
@@ -87,7 +88,7 @@ def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Seq
 
     Raises:
         InputError: The table cannot be read, or DuckDB rejects the condition.
-        MachineError: The extra `inspect` is not installed.
+        MachineError: The `inspect` extra is not installed.
     """
     dataset = _open_table(output, s3)
     # The parenthesis closes on the next line, because a condition may end with a comment.

@@ -19,8 +19,8 @@ from dripper.page.extraction import Examination, Extractor
 from dripper.tree.urls import Base
 
 REASONS = 4
-"""Maximum number of reasons to show for a block. The fifth reason rarely has a tenth of the weight
-of the first."""
+"""Maximum number of reasons to show for a block. The fifth reason rarely has even a tenth of the
+first one's weight."""
 LEAST_REASON = 0.1
 """Minimum weight of a reason to show, in log odds. Weaker reasons are noise from the network's
 rounding."""
@@ -92,7 +92,7 @@ class PageView:
     markdown: str = ""
     main_html: str = ""
     metadata: Mapping[str, Any] | None = None
-    """The value of the column `metadata`; `images` and `posts` are the values of their columns."""
+    """The value of the `metadata` column; `images` and `posts` are the values of their columns."""
     images: Sequence[Mapping[str, Any]] = ()
     refused: Sequence[tuple[str, str]] = ()
     """The URL of each image that is not in the extraction, and the reason."""
@@ -145,7 +145,7 @@ def find_refused(page: Page, examination: Examination) -> list[tuple[str, str]]:
 
 
 def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
-    """Return a page as a data set stores it, and the encoding for the page's row.
+    """Return a page in the form that data sets store, and the encoding to record in the page's row.
 
     The page is stored as served, but decompressed. A data set does not keep HTTP headers, so a page
     is stored as UTF-8 if the header stated its encoding.

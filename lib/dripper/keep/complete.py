@@ -58,19 +58,19 @@ _MOST_LEFT_OUT = 0.1
 """If headings without text below them hold more than this fraction of the main text, the page is a
 list of titles, and the headings are kept."""
 _MOST_SIBLINGS = 0.6
-"""If at least this fraction of the texts at one position is main, all of them become main. The
+"""If at least this fraction of the strings at one position is main, all of them become main. The
 heads of records become main if at least this fraction of the records has one."""
 _NAME_AND_TEXT = 2
-"""Maximum number of texts in a record that consists of a name and its text."""
+"""Maximum number of strings in a record that consists of a name and its text."""
 _DEEPEST = 5
-"""Maximum number of elements between a record and a text inside it."""
+"""Maximum number of elements between a record and text inside it."""
 _MOST_BLOCKS = 40
 """Maximum number of blocks in a record."""
 _LONGEST_LIST = 30
 """Maximum number of blocks in a list that a colon announces."""
 _WORD = re.compile(r"\w")
 _TERMS = ("dt", "legend")
-"""Elements that name the text right after them."""
+"""Elements that introduce the text right after them."""
 _LISTS = ("ul", "ol", *_TERMS)
 _COLONS = (":", "\uff1a")
 _PARTS_OF_A_QUESTION = 2
@@ -97,7 +97,7 @@ class Blocks:
 
     def find_places(self, records: Sequence[int]) -> Iterable[list[int]]:
         """Return the blocks at each position in the given records. Blocks have the same position if
-        the start tags from the record down to the block are equal."""
+        the start tags from the record down to the block are the same."""
         places, parts, opens = dict[tuple[str, ...], list[int]](), self.tree.parts, self.tree.opens
         for record in records:
             inside = self.inside(record)
@@ -145,8 +145,9 @@ def add_notes(page: Blocks, main: list[bool]) -> None:
 
 
 def add_answers(page: Blocks, main: list[bool]) -> None:
-    """Mark a question if its answer is right below and mostly main. Mark an answer
-    without main blocks if the answer is prose and its question is main."""
+    """Mark a question as main if its answer is right below it and mostly main. If a question is
+    main but no block of its answer is, mark the answer as main, provided that the answer has
+    prose."""
     for control, opened in find_controls(page.tree).items():
         question, answer = page.inside(control), page.inside(opened)
         if not question or not answer or question.stop != answer.start:
@@ -171,11 +172,11 @@ def add_embeds(page: Blocks, main: list[bool]) -> None:
 
 
 def add_siblings(page: Blocks, main: list[bool]) -> None:
-    """Give texts at the same position in similar records (cards, rows, interview turns) the same
+    """Give strings at the same position in similar records (cards, rows, interview turns) the same
     label.
 
-    If most texts at a position are main, all of them become main, except links. If most records
-    begin with a text (a head) right before a main text, these heads become main too. A head that is
+    If most strings at a position are main, all of them become main, except links. If most records
+    begin with a string (a head) right before main text, these heads become main too. A head that is
     a link, such as a card title, must differ from all other heads. Other heads must be names with
     one text each, and their records must be between main text.
 
@@ -203,9 +204,9 @@ def add_siblings(page: Blocks, main: list[bool]) -> None:
 
 
 def _find_missing(page: Blocks, main: list[bool]) -> list[int]:
-    """Return the elements of texts that are not main, but may have been missed. Such a text is
-    right before a main text, or it is between main texts and has the same start tag as one of
-    them."""
+    """Return the elements of strings that are not main, but may have been missed. Such a string is
+    right before main text, or it has main text before and after it and the same start tag as a main
+    block."""
     said = [index for index, block in enumerate(page.blocks) if block.text]
     kept = [index for index in said if main[index]]
     tags, missing = {page.tree.start_tag(page.blocks[index].element) for index in kept}, list[int]()

@@ -77,9 +77,9 @@ def prune_page(page: Page, main_ids: Collection[int], with_media: bool = False) 
     `prune(page.mapping_html, main_ids, page.profile)`.
 
     Args:
-        with_media: Whether to keep images among main blocks with their captions (see
-            `keep.place_media`), and the image that the metadata declare as the page's own. Has no
-            effect in the profiles `mineru-…`.
+        with_media: Whether to keep images among main blocks, the captions of these images, and the
+            page's own image according to its metadata (see `keep.place_media`). Has no effect in
+            the profiles `mineru-…`.
     """
     if (own := find_profile(page.profile).prune) is not None:
         return own(page.mapping_html, main_ids)

@@ -1,4 +1,4 @@
-"""Finds boxes within a text: quoted social network posts with their authors, notices in manuals,
+"""Finds boxes within text: quoted social network posts with their authors, notices in manuals,
 displayed formulas, and small data tables."""
 
 from itertools import pairwise

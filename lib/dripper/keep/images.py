@@ -1,4 +1,4 @@
-"""Lists the images in main content, for the column `images`."""
+"""Lists the images in main content, for the `images` column."""
 
 from dataclasses import dataclass
 

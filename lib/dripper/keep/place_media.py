@@ -3,7 +3,7 @@ is judged by its position among the main blocks. Captions are kept with their im
 
 An image is main if the nearest element around it that has enough text is mostly main. Captions do
 not count as text. Trackers, icons, avatars and advertisements are not main. The constants were
-chosen on half of the hosts in the set `readability`, which has ground truth with markup.
+chosen on half of the hosts in the `readability` set, which has ground truth with markup.
 `benchmarks/images.py` scores the other half.
 """
 
@@ -35,7 +35,7 @@ _TEXT = 30
 _SHARE = 0.5
 """Fraction of the deciding element's text that must be main for its images to be main."""
 _MOST_ABOVE = 5
-"""Number of elements, from an image upwards, that are searched for a figure."""
+"""Number of elements to search for a figure, from an image upwards."""
 _MOST_NOSCRIPTS = 8
 """Maximum depth of nested `noscript` elements around an image."""
 _FIGURES = words(

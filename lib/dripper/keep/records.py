@@ -1,4 +1,4 @@
-"""Finds records: siblings with equal start tags, such as cards, rows, items and posts."""
+"""Finds records: siblings with the same start tag, such as cards, rows, items and posts."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,12 +7,12 @@ from dripper.tree.tree import Tree
 
 _RECORDS = words("li div article section tr a dd")
 _FEWEST = 3
-"""Minimum number of siblings with equal start tags; two may be columns."""
+"""Minimum number of siblings with the same start tag; two may be columns."""
 
 
 def find_records(tree: Tree, inner: Iterable[int]) -> Iterator[list[int]]:
-    """Yield lists of siblings with equal start tags, in document order. Only the siblings of the
-    elements `inner` and of the elements around `inner` are searched."""
+    """Yield lists of siblings with the same start tag, in document order. Only the siblings of the
+    `inner` elements, and of the elements around them, are searched."""
     around, lists = {-1}, dict[tuple[int, str], list[int]]()
     for element in inner:
         while element not in around:

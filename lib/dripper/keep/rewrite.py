@@ -34,7 +34,7 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
 
     Args:
         base: The base for the page's relative URLs. If None, these stay relative.
-        is_pruned: Whether the main HTML comes from `prune` with the profile `dripper` or `paper`.
+        is_pruned: Whether the main HTML comes from `prune` with the `dripper` or `paper` profile.
             Otherwise it is parsed first.
 
     Raises:

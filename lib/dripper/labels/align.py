@@ -1,7 +1,7 @@
-"""Aligns a text with the blocks of a page, to find the blocks that the text contains.
+"""Aligns text with the blocks of a page, to find the blocks that the text contains.
 
-A person's text gives training labels. The text that another extractor returns gives the labels that
-this extractor would choose.
+Text that an annotator chose gives training labels. The text that another extractor returns gives
+the labels that this extractor would choose.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ MIN_SHINGLE_SHARE = 0.7
 
 
 def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return the fraction of each block's words that a text contains, 0 to 1, shape (n_blocks,).
+    """Return the fraction of each block's words that are in the text, 0 to 1, shape (n_blocks,).
 
     The words of all blocks are matched in order, by the longest common subsequence. Runs of fewer
     than three words are dropped, unless the whole block is that short. After that, blocks that are

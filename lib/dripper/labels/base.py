@@ -30,7 +30,7 @@ class Labels:
     """Number of parts into which the page was split to fit the labeler."""
     method: str = ""
     """The labeler that decided the page, if several are combined. Otherwise empty. Written to the
-    column `method`."""
+    `method` column."""
     page_kind: str | None = None
     """The kind of page: article, forum, listing, product and so on. None if the labeler does not
     classify pages."""
@@ -47,14 +47,14 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class SimplifiedPage:
-    """The input of a labeler that reads simplified HTML: a row of the table `blocks`, small enough
+    """The input of a labeler that reads simplified HTML: a row of the `blocks` table, small enough
     to send to a GPU machine."""
 
     simplified_html: str
     n_blocks: int
     draft: Labels | None = None
     """Labels from a previous, cheaper labeler, if there is one. A decoder can start from these, and
-    the labeler `reader` can weigh their probabilities."""
+    the `reader` labeler can weigh their probabilities."""
 
     @classmethod
     def of(cls, page: Page, draft: Labels | None = None) -> "SimplifiedPage":

@@ -13,7 +13,7 @@ _INSTEAD = ":instead_of_"
 
 
 def chain_of(name: str) -> tuple[str, ...]:
-    """Split the setting `labeler.name` into the names of labelers, cheapest first. Raises
+    """Split the `labeler.name` setting into the names of labelers, cheapest first. Raises
     SettingsError.
 
     Commas after a colon separate the members of a labeler that combines others. Such a labeler is

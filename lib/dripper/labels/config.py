@@ -63,7 +63,7 @@ def split_settings(
 ) -> Settings:
     """Combine settings with a labeler's name and the options of its section. Raises SettingsError.
 
-    The option `escalate_below` belongs to a chain, not to a labeler, and sets
+    The `escalate_below` option belongs to a chain, not to a labeler, and sets
     `labeler.escalate_below`.
 
     >>> split_settings("cpu", {"profile": "paper"}, {"comments": "include"}).labels.cpu.comments

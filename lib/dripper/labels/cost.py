@@ -50,7 +50,7 @@ class CpuSample:
 
 
 def estimate_tokens(simplified_html: str) -> int:
-    """Estimate the number of tokens in a text without a tokenizer.
+    """Estimate the number of tokens in text without a tokenizer.
 
     >>> estimate_tokens("<p>" * 28)
     30
@@ -69,9 +69,9 @@ def estimate(sample: Sample, total_bytes: int, decoder: str) -> Estimate:
 def _estimate_passes(n_blocks: int, decoder: str) -> float:
     """Estimate the number of forward passes over one page.
 
-    With random weights, pages with 50, 200 and 800 blocks took 4, 5 and 13 passes with the parallel
-    decoder. Decoding JSON token by token took 342, 1,493 and 6,296: 5 per block, and 1 per digit of
-    the block's number.
+    With random weights, the parallel decoder took 4, 5 and 13 passes over pages with 50, 200 and
+    800 blocks. Decoding JSON token by token took 342, 1493 and 6296 passes: 5 per block, plus 1 per
+    digit of the block's number.
     """
     if decoder == "parallel":
         return 3 + n_blocks / 80

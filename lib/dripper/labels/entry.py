@@ -95,7 +95,7 @@ class LabelerEntry:
     SettingsError if the labeler cannot run like this."""
     reads_profile: Callable[[Any], str | None] = lambda _: None
     """Returns the profile that the checkpoint in the given settings was trained on, or None if any
-    profile works or the profile is not known on this machine. The stage `label` raises
+    profile works or the profile is not known on this machine. The `label` stage raises
     SettingsError for blocks of another profile."""
     tells_confidence: bool = False
     """Whether the labels have a `confidence`. Only such a labeler can be followed by another one in

@@ -65,7 +65,7 @@ TRAFILATURA = LabelerEntry(name="trafilatura", load=lambda _: TrafilaturaLabeler
 
 
 class Fallback(StrEnum):
-    """The setting for the first fallback to try. The column `method` contains the fallback that was
+    """The setting for the first fallback to try. The `method` column contains the fallback that was
     used, as "fallback:<value>"."""
 
     CPU = "cpu"

@@ -35,7 +35,7 @@ def load(name: str, **options: Any) -> Labeler:
     """Load a labeler by name, including its weights.
 
     Args:
-        options: The settings of the section `labels.<name>`, for example `load("lm", model="…",
+        options: The settings of the `labels.<name>` section, for example `load("lm", model="…",
             decoder="fsm")`. For a labeler that combines others, the options are the sections of its
             members, as in `load("vote:cpu,trafilatura", cpu={"title": "include"})`. For a chain
             (`cpu,trafilatura`), the options are the sections of its labelers, and `escalate_below`.
@@ -210,7 +210,7 @@ def runs_staged(labeler: LabelerSettings) -> bool:
 
 
 def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
-    """Split the chain of a staged run into the labelers before the stage `label` (None if there are
+    """Split the chain of a staged run into the labelers before the `label` stage (None if there are
     none) and the labelers in this stage.
 
     >>> [stage.name for stage in split_into_stages(LabelerSettings(name="cpu,lm"))]
@@ -226,11 +226,11 @@ def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None,
 
 
 def resolve_fallback(labeler: LabelerSettings) -> str:
-    """Return the setting `fallback`. If it is `auto`, return the labeler's own fallback.
+    """Return the `fallback` setting. If it is `auto`, return the labeler's own fallback.
 
     For a chain, the first labeler decides. The labeler need not be installed on this machine,
-    because the stage `extract` may read labels from a labeler that is installed only on the
-    machines of the stage `label`.
+    because the `extract` stage may read labels from a labeler that is installed only on the
+    machines of the `label` stage.
 
     >>> resolve_fallback(LabelerSettings(name="lm"))
     'cpu'

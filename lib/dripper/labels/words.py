@@ -20,7 +20,7 @@ _WORD = re.compile(f"(?=[^\\W_])[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
 
 
 def words_of(text: str) -> list[str]:
-    """Split a text into lower-case words. These are runs of letters and digits, and single
+    """Split `text` into lower-case words. These are runs of letters and digits, and single
     characters of scripts without spaces.
 
     >>> words_of("Don't 你好_x")

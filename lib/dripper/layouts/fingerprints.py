@@ -14,8 +14,8 @@ from dripper.tree.tree import Tree, attribute
 
 _DIGITS = re.compile(r"\d+")
 _NAME_CHARACTERS = 200
-"""Maximum number of hashed characters of a class list or an id. Generated names can have
-kilobytes."""
+"""Maximum number of characters to hash of a class list or an id. Generated names can be kilobytes
+long."""
 
 
 class Paths:
@@ -62,7 +62,7 @@ def fold_digits(text: str) -> str:
 
 
 def digest(text: str, before: bytes = b"") -> bytes:
-    """Return the 8-byte hash of a text, chained to the hash `before`."""
+    """Return the 8-byte hash of `text`, chained to the hash `before`."""
     return blake2b(before + text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 

@@ -55,8 +55,7 @@ class PageLayout:
 
 
 def to_log_odds(probability: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return the log odds of probabilities, after clipping them to at least 0.001 and at most
-    0.999."""
+    """Clip probabilities to [0.001, 0.999], and return their log odds."""
     clipped = np.clip(probability.astype(np.float64), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
     odds: FloatArray = np.log(clipped / (1 - clipped))
     return odds.astype(np.float32)

@@ -40,7 +40,7 @@ class Skeleton:
     """The skeleton of one page."""
 
     layout_id: str
-    """16 hex digits, the same for pages with equal skeletons."""
+    """16 hex digits, the same for pages with the same skeleton."""
     signature: npt.NDArray[np.int32]
     """Shape (N_HASHES,)."""
 

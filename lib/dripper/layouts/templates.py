@@ -56,7 +56,7 @@ class Template:
 
     paths: dict[int, _Vote] = field(default_factory=dict)
     texts: dict[int, _Vote] = field(default_factory=dict)
-    """Votes of texts that occur on two or more representatives."""
+    """Votes of strings that occur on two or more representatives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +169,9 @@ def choose_representatives(pages: Mapping[str, PageBlocks], k: int = REPRESENTAT
     """Choose up to `k` pages that together show most of a layout, and return their ids.
 
     A path's weight is the number of words at this path on all pages. The page that adds the most
-    weight is chosen next; of equal pages, the page with the lowest id. Once the chosen pages show
-    all paths, the choice among the other pages starts over, because the same template may hold
-    other content.
+    weight is chosen next; if several add the same weight, the page with the lowest id. Once the
+    chosen pages show all paths, the choice among the other pages starts over, because the same
+    template may hold other content.
 
     Args:
         pages: The blocks of each page, by page id.

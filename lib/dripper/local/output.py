@@ -21,7 +21,7 @@ from dripper.page.rows import Row, extraction_row, storable
 from dripper.warc import Record
 
 COLUMNS = tuple(column for column in EXTRACTIONS if column != BATCH)
-"""The columns of a row: all columns of the table `extractions` except `batch`, which only Spark
+"""The columns of a row: all columns of the `extractions` table except `batch`, which only Spark
 jobs have."""
 
 TEXT = Column("text", Kind.STRING, "main_html as plain text; null: see error_code")
@@ -70,7 +70,7 @@ class RowLines:
 
         Args:
             path: The file; it is created if it does not exist.
-            versions: The versions of this run, as in the column `versions`.
+            versions: The versions of this run, as in the `versions` column.
 
         Raises:
             InputError: The file cannot be opened, or has lines that are not rows of this command.
@@ -151,7 +151,7 @@ def _open_locked(path: Path) -> IO[bytes]:
 
 
 def explain_other_versions(path: Path, written: Mapping[str, Any], current: Mapping[str, str]) -> UsageError:
-    """Return the error for a file that other versions wrote. Rows of several versions in one file
+    """Return the error for a file written by another version. Rows of several versions in one file
     would be misleading."""
     return UsageError(
         f"{path} was written by {_format_versions(written)}; this is {_format_versions(current)}: choose another --out"

@@ -50,7 +50,7 @@ class InputCounts:
     skipped: Counter[str] = field(default_factory=Counter)
     """Archive records that are not pages, by reason."""
     faults: dict[str, int] = field(default_factory=dict)
-    """Archive → number of its faults. The archive's other records were read."""
+    """Number of faults in each archive. The other records of the archive were read."""
     bad: dict[str, str] = field(default_factory=dict)
     """File → problem, for files that another run could not read either."""
     unread: list[str] = field(default_factory=list)
@@ -73,7 +73,7 @@ _FAULTS = {
 
 
 def require_reader(files: Sequence[Input]) -> None:
-    """Raise MachineError if the files include archives and the extra `warc` is not installed."""
+    """Raise MachineError if the files include archives and the `warc` extra is not installed."""
     if any(file.is_archive for file in files):
         with needed("reading archives", "warc"):
             import_module("dripper.warc.read.reader")

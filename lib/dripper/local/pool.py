@@ -21,8 +21,8 @@ def map_guarded(
     jobs: int,
     may_take: Callable[[], bool] = lambda: True,
 ) -> Generator[tuple[Item, Result | PageError], None, None]:
-    """Run `work` on items in `jobs` guarded processes, and yield each item with its result or
-    error, in the order in which the items finish.
+    """Run `work` on each of `items`, in `jobs` guarded processes. Yield each item with its result
+    or error, in order of completion.
 
     A finished process gets its next item before the caller gets the result.
 

@@ -1,4 +1,4 @@
-"""Extracts many pages on this machine, in guarded processes that one thread drives. Every page
+"""Extracts many pages on this machine, in guarded processes driven by one thread. Every page
 becomes exactly one row or file.
 """
 
@@ -91,11 +91,11 @@ def extract_files(
 ) -> RunResult:
     """Write a row, or a file, for each page that has none in `out` yet.
 
-    If the process is killed, the same call continues the work, unless `out` is standard output.
+    After a kill, rerunning the same call resumes the work, unless `out` is standard output.
 
     Args:
         names: See `expand_inputs`.
-        out: A file for rows as in the table `extractions`, or another destination.
+        out: A file for rows as in the `extractions` table, or another destination.
         settings: The same settings as for a Spark job.
         jobs: The number of page processes.
 

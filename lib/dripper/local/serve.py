@@ -1,4 +1,4 @@
-"""Serves extractions over HTTP. A guarded process extracts each posted page.
+"""Serves extractions over HTTP. A pool of guarded processes extracts the posted pages.
 
     POST /extract?url=https://example.org/a&format=markdown    the body is the page, or JSON
     GET  /health
@@ -67,8 +67,7 @@ class _Budget:
 
     def take(self, n_bytes: int, held: int) -> bool:
         """Take bytes and return True. If too few are left, give back the `held` bytes and return
-        False. The bytes given back let other bodies grow, so that only one of many bodies is
-        refused."""
+        False. Other bodies can use the bytes given back, so only one of many bodies is refused."""
         with self._lock:
             is_room = n_bytes <= self._free
             self._free += -n_bytes if is_room else held

@@ -72,7 +72,7 @@ class Destination:
     """A `.jsonl` or `.parquet` file, STANDARD_OUTPUT, or a folder."""
     is_folder: bool = False
     columns: Sequence[str] = ()
-    """The columns of a row. If empty, all columns of the table `extractions` except `batch`."""
+    """The columns of a row. If empty, all columns of the `extractions` table except `batch`."""
     form: str = "markdown"
     """The format of the files in a folder: one of FORMATS."""
 
@@ -184,7 +184,8 @@ class PageFolder(Sink):
 
     def _name(self, record: Record) -> str:
         """Return the name of a page's file within the folder, derived from the name of the input
-        file or from the page's URL. A few digits of the page's id keep equal names apart."""
+        file or from the page's URL. A few digits of the page's id distinguish files that would
+        otherwise have the same name."""
         file, ending, digits = self._inputs.get(record.warc_file), FORMATS[self._form].ending, record.page_id[:8]
         if file is not None and file.kind is InputKind.PAGE:
             stem = _cut_ending(file.below)

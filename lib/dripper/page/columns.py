@@ -1,4 +1,4 @@
-"""Declares the columns of the table `extractions`, for Spark and for the commands that write files.
+"""Declares the columns of the `extractions` table, for Spark and for the commands that write files.
 
 The other tables, which only jobs write, are in `dripper.spark.tables.schemas`.
 """
@@ -212,5 +212,5 @@ EXTRACTIONS: Sequence[Column] = (
         "The page's JSON-LD objects as they are written, as a JSON array; null: the setting outputs does not name it",
     ),
 )
-"""The columns of the table `extractions`. In rows of older releases, the columns after `EXTRACTION`
+"""The columns of the `extractions` table. In rows of older releases, the columns after `EXTRACTION`
 are null."""

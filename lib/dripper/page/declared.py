@@ -11,12 +11,12 @@ from dripper.tree.plain import fold
 from dripper.tree.tree import escape
 
 METHOD = "declared"
-"""The value of the column `method` for a text that was read from JSON-LD."""
+"""The value of the `method` column for text that was read from JSON-LD."""
 _LITTLE = 400
 """A page shows almost no text if it shows at most this number of characters. A page with a notice
 may show this many characters more than its declared text has."""
 _SHORTEST = 250
-"""Minimum number of characters in a declared text, about one paragraph."""
+"""Minimum length of declared text, in characters: about one paragraph."""
 _BEGINNING = 40
 """Number of characters at the beginning of the declared text. If they occur on the page, the page
 already shows the declared text."""
@@ -43,5 +43,5 @@ def read_declared(page: Page) -> Page:
 
 
 def is_declared(page: Page) -> bool:
-    """Return whether a page was read from JSON-LD, so that its text is the declared text."""
+    """Return whether the page's text is the text that its JSON-LD declares."""
     return len(page.hints.body) >= _SHORTEST and page.hints.body == "\n".join(block.text for block in page.blocks)

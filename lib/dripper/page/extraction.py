@@ -59,7 +59,7 @@ class Extractor:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions that an extraction depends on, for the column `versions`."""
+        """The versions that an extraction depends on, for the `versions` column."""
         return {
             "dripper": dripper.__version__,
             "profile": name_rules(self._settings.profile, self._settings.outputs),
@@ -136,8 +136,8 @@ def shared_extractor(settings: Settings) -> Extractor:
     """Return this process's extractor for these settings, loading it on the first call.
     Thread-safe.
 
-    The extractor has already processed one page, so that processes forked from this one have
-    everything loaded.
+    The extractor has already processed one page, so processes forked from this one have everything
+    loaded.
     """
     key = settings.model_dump_json(exclude=_NOT_OF_A_PAGE)
     with _extractors_lock:
@@ -190,7 +190,7 @@ def extract(
         labeler: A name that `dripper.labels.load` knows, by default `cpu`. The labeler is loaded
             once per process.
         settings: Settings by key, as in conf/base.yml: `{"limits.page_cpu_seconds": 5}`.
-        outputs: The parts of the extraction to make, as in the setting `outputs`; other parts cost
+        outputs: The parts of the extraction to make, as in the `outputs` setting; other parts cost
             nothing. `["text", "metadata"]` takes three quarters of the time of all parts.
         options: The labeler's own options: `extract(html, labeler="lm", model="…", endpoint="…")`.
             In a chain, the second labeler gets the pages for which the first labeler's confidence

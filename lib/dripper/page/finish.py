@@ -52,7 +52,7 @@ class Extraction:
     and `markdown` are empty.
 
     method: the labeler's name (`lm:windowed` if the labeler saw the page in parts), `fallback:cpu`,
-    `fallback:trafilatura`, `fallback:body` or `fallback:empty`, or `declared` for a text read from
+    `fallback:trafilatura`, `fallback:body` or `fallback:empty`, or `declared` for text read from
     JSON-LD. confidence: the labeler's confidence in the page as a whole, 0 to 1; None if the
     labeler gives none. page_kind: the kind of page according to the labeler (article, forum,
     listing, product…); None if the labeler gives none.
@@ -69,7 +69,7 @@ class Extraction:
 
     charset, charset_source, encoding_errors (characters that could not be decoded): set if the page
     was given as bytes. hidden_chars: the number of characters of hidden text that were left out.
-    outputs: the setting `outputs`; parts that are not in it are empty.
+    outputs: the `outputs` setting; parts that are not in it are empty.
     """
 
     main_html: str = ""
@@ -207,8 +207,8 @@ class Finisher:
         Raises:
             PageError: EMPTY_PAGE if the page has no text, or if its main text is only a notice.
                 LABELER_FAILED if there are no labels and the fallback is `empty`. Other codes if
-                the page exceeds a limit of the parser or of the output. Errors of `ask_labels` are
-                passed on.
+                the page exceeds a limit of the parser or of the output. Errors from `ask_labels`
+                propagate.
         """
         reading = Reading(
             url or None, keeps_hidden=self._html.hidden == "keep", only_title="metadata" not in self._asked
@@ -259,7 +259,7 @@ class Finisher:
         return Choice(main, method, n_main, confidence, posts, reasons)
 
     def _keep(self, page: Page) -> npt.NDArray[np.bool_]:
-        """Return whether the setting `html.keep` selects each block, shape (n_blocks,)."""
+        """Return whether the `html.keep` setting selects each block, shape (n_blocks,)."""
         is_kept = np.zeros(len(page.blocks), bool)
         if self._html.keep:
             is_kept[[item - 1 for item in find_kept_blocks(page.mapping_html, self._html.keep)]] = True

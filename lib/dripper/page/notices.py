@@ -1,10 +1,10 @@
 """Recognises notices that pages show instead of their content: scripts are off, please wait, not
 found, access denied.
 
-`notices.txt` lists the words and phrases of notices in about thirty languages. A text is a notice
-if all its words are listed, and if a block or the title has a listed phrase. Therefore texts that
-only contain a typical word are not notices: "404 Main Street", "Loading dock", "a developer who
-knows JavaScript".
+`notices.txt` lists the words and phrases of notices in about thirty languages. Text is a notice if
+all its words are listed, and if a block or the title has a listed phrase. Therefore text that only
+contains a typical word is not a notice: "404 Main Street", "Loading dock", "a developer who knows
+JavaScript".
 """
 
 import re
@@ -70,7 +70,7 @@ class _Lexicon(NamedTuple):
 
 
 def is_notice(texts: Iterable[str], title: str = "") -> bool:
-    """Return whether blocks with these texts show only a notice.
+    """Return whether blocks with this text show only a notice.
 
     >>> is_notice(["You need JavaScript to go on."]), is_notice(["JavaScript was new then."])
     (True, False)
@@ -116,7 +116,7 @@ def _says_no_more(block: str, is_said: bool, lexicon: _Lexicon, site: Collection
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case, without accents and repeated spaces."""
+    """Return `text` in lower case, without accents and repeated spaces."""
     text = " ".join(text.lower().split())
     if text.isascii():
         return text
@@ -124,7 +124,7 @@ def _plain(text: str) -> str:
 
 
 def _say(text: str) -> str:
-    """Return the words of a plain text, with spaces between and around them. Status codes become
+    """Return the words of `text`, with spaces between and around them. Status codes become
     `#`."""
     return f" {' '.join('#' if _STATUS.fullmatch(word) else word for word in _WORD.findall(text))} "
 

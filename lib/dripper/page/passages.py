@@ -29,8 +29,8 @@ class Passage:
     headings: tuple[str, ...]
     """The headings above the passage and at its beginning, the outermost first."""
     kind: str
-    """prose, list, table or code, whichever has the most words, or post for a piece of a post. Only
-    a post may have `author` and `published`."""
+    """Either "prose", "list", "table" or "code", whichever has the most words, or "post" for part
+    of a post. Only a post may have `author` and `published`."""
     words: int
     """The number of words, or of characters in languages without spaces."""
     author: str | None = None
@@ -53,7 +53,7 @@ def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any
 
     Args:
         result: An extraction, or the Markdown of a row.
-        posts: The row's column `posts` if `result` is Markdown: objects with `author`, `published`
+        posts: The row's `posts` column if `result` is Markdown: objects with `author`, `published`
             and `offset`. An extraction has its own posts.
 
     Raises ValueError if `max_words` is below 1.
@@ -98,7 +98,7 @@ def _make_passage(
 
     Args:
         units: The units, each with its number of words.
-        path: The levels and texts of the headings above the passage and at its beginning.
+        path: The level and text of each heading above the passage and at its beginning.
         post: The post that the passage belongs to, if any.
     """
     start, words = units[0][0].start, dict.fromkeys(("prose", "list", "table", "code"), 0)

@@ -40,7 +40,7 @@ OF_OUTPUTS: Mapping[str, Output] = {
     "comments": "posts",
     "published_date": "metadata",
 }
-"""The output (see the setting `outputs`) that each column is made from."""
+"""The output (see the `outputs` setting) that each column is made from."""
 SURE, DOUBTFUL = 0.85, 0.5
 """Confidence bounds (docs/tables.md). At SURE or above, a page's labels are right. Below DOUBTFUL,
 the labels of few pages are right."""
@@ -61,7 +61,7 @@ def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
     """Return the columns of `pages` and `extractions` that describe the record itself.
 
     Args:
-        crawl: The name of the crawl, as in the setting `reading.crawl`. If empty, the name is taken
+        crawl: The name of the crawl, as in the `reading.crawl` setting. If empty, the name is taken
             from the archive's address.
     """
     host = host_name(record.url)
@@ -94,15 +94,15 @@ def extraction_columns(extraction: Extraction) -> Row:
 
 
 def charset_columns(of: object) -> Row:
-    """Return the columns that describe how a page was decoded, read from the attributes of `of`
-    with the same names."""
+    """Return the columns that describe how a page was decoded. `of` has an attribute for each
+    column."""
     return {name: getattr(of, name) for name in ("charset", "charset_source", "encoding_errors")}
 
 
 def extraction_row(
     record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None], crawl: str = ""
 ) -> Row:
-    """Return a page's row of the table `extractions`, for pages that are extracted in one pass."""
+    """Return a page's row of the `extractions` table, for pages that are extracted in one pass."""
     columns = record_columns(record, batch, crawl) | charset_columns(extraction) | extraction_columns(extraction)
     return columns | {"versions": versions, "layout_id": None, "is_whole": is_whole(columns)}
 
@@ -134,7 +134,8 @@ def outcome_columns(outcome: Labels | str) -> Row:
 
 
 def text_sha256(text: str) -> str:
-    """Hash a text, to find equal texts. Case and the amount of white space make no difference.
+    """Hash `text`, to find pages with the same text. Case and the amount of white space make no
+    difference.
 
     >>> text_sha256("A  b\\n") == text_sha256("a b")
     True
@@ -165,7 +166,7 @@ def _replace_in_text(text: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def registered_domain(host: str) -> str | None:
-    """Return a host's registered domain, as in the column `url_host_registered_domain` of Common
+    """Return a host's registered domain, as in the `url_host_registered_domain` column of Common
     Crawl's index.
 
     Only the suffixes of registries count, not the suffixes of companies: a blog at a blogging

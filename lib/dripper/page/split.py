@@ -60,9 +60,9 @@ class Decoded:
 
 
 def split_into_blocks(decoded: Decoded, profile: str, reading: Reading = DEFAULT_READING) -> Page:
-    """Split a page into at least one block. If the page shows little or no text but declares a
-    text, the declared text is split. Raises PageError as `preprocess` does, and with EMPTY_PAGE if
-    there is no visible text."""
+    """Split a page into at least one block. If the page shows little or no text but declares text
+    in JSON-LD, the declared text is split. Raises PageError as `preprocess` does, and with
+    EMPTY_PAGE if there is no visible text."""
     page = preprocess_utf8(decoded.utf8, profile, reading)
     if page.hints.declared:
         page = read_declared(page)

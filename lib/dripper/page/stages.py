@@ -1,7 +1,7 @@
 """Takes a page through the stages `preprocess`, `label` and `extract`. Between stages, the page is
 a row in a table or in a pipeline's batches.
 
-The row contains the decoded page, and the stage `extract` splits the page again. Therefore
+The row contains the decoded page, and the `extract` stage splits the page again. Therefore
 `Finisher.examine` can finish every page, whether the run is staged or not.
 """
 
@@ -35,9 +35,9 @@ class Preprocessed:
     split."""
 
     source: str = ""
-    """The decoded page without the elements that `html.drop` matches, for the stage `extract`."""
+    """The decoded page without the elements that `html.drop` matches, for the `extract` stage."""
     simplified_html: str = ""
-    """Input of the stage `label`, like `n_blocks` and `tokens`."""
+    """Input of the `label` stage, like `n_blocks` and `tokens`."""
     n_blocks: int = 0
     tokens: int = 0
     """Tokens of the simplified HTML."""
@@ -52,7 +52,7 @@ class Preprocessed:
     layout: PageLayout | None = None
     """None if layouts are not enabled, or if there are no labels."""
     url: str | None = None
-    """The page's URL as given; if none was given, the URL in MHTML."""
+    """The page's URL as given. If none was given, the URL in the MHTML file."""
 
 
 def preprocess_page(
@@ -103,8 +103,8 @@ def preprocess_page(
 
 def preprocessed_columns(page: Preprocessed, profile: str, first: tuple[str, str] | None = None) -> Row:
     """Return the columns that the next stages read; `finish_row` reads them back. Together with
-    `record_columns`, they make a row of the table `pages`. The exceptions are `simplified_html` and
-    `tokens`, which belong to the table `blocks`.
+    `record_columns`, they make a row of the `pages` table. The exceptions are `simplified_html` and
+    `tokens`, which belong to the `blocks` table.
 
     Args:
         first: The name and the version of the labeler that labelled the page in this stage.
@@ -143,7 +143,7 @@ def _make_first_labels(labels: Labels, labeler: str, version: str) -> Row:
 
 
 def read_first_labels(first: Mapping[str, Any]) -> Labels:
-    """Return the labels of a chain's first labeler from a value of the column `first_labels`."""
+    """Return the labels of a chain's first labeler from a value of the `first_labels` column."""
     main, probability, confidence = np.array(first["main"], bool), first["probability"], first["confidence"]
     return Labels(
         main,

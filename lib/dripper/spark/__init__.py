@@ -38,8 +38,8 @@ def extract_column(
         html: The column with the pages, as text or as raw bytes. Bytes are decoded as browsers
             decode them, after gzip or zstd decompression.
         url, content_type: The columns with the pages' URLs and Content-Type headers, if available.
-        column: The name of the new column. It is a struct of the result columns of the table
-            `extractions` (docs/tables.md).
+        column: The name of the new column. It is a struct of the result columns of the
+            `extractions` table (docs/tables.md).
         text: Whether to add a field `text` with the main content as plain text.
         labeler, settings, options: As for `dripper.extract`.
 
@@ -105,7 +105,7 @@ def label_udf(
     To use it in SQL, call `spark.udf.register("label", label_udf("lm", model=FOLDER))`. After that,
     `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks` works. The UDF is an
     iterator UDF: each worker keeps one engine and limits each batch by its number of tokens, like
-    the stage `label`. On CPUs, an engine uses as many threads as a task has cores
+    the `label` stage. On CPUs, an engine uses as many threads as a task has cores
     (`spark.task.cpus`).
 
     Args:

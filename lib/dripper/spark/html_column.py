@@ -35,7 +35,7 @@ Page = tuple[str | bytes, str | None, str | None]
 
 
 def schema(*, text: bool = False) -> StructType:
-    """Return the struct type of an extraction: the result columns of the table `extractions`.
+    """Return the struct type of an extraction: the result columns of the `extractions` table.
 
     Args:
         text: Whether to add the field `text`, which the table does not have.

@@ -1,7 +1,7 @@
 """Rules for the elements, attributes and URLs that could run code or load something.
 
 The rules check one tag at a time, regardless of its position. This is enough, because a browser
-sees exactly these tags. Serialised texts and values contain no `<`, and `textarea` and `noscript`
+sees exactly these tags. Serialised text and values contain no `<`, and `textarea` and `noscript`
 are the only remaining elements with raw text.
 """
 

@@ -1,5 +1,5 @@
 """Drops characters without a glyph. Unicode tag characters can hide whole sentences. Direction
-marks can make a text look like another text.
+marks can make one string look like another.
 
 The three flags that need tag characters are kept (Unicode Technical Standard 51, C.1). Embeddings
 and isolates are kept if they begin and end on the same line (Unicode Standard Annex 9).
@@ -88,7 +88,7 @@ def _weave(pieces: list[str], between: list[str]) -> list[str]:
 
 
 def _drop_marks(text: str) -> str:
-    """Remove overrides from a text, and direction marks without a counterpart on the same line."""
+    """Remove overrides from `text`, and direction marks without a counterpart on the same line."""
     dropped, opened = list[int](), list[tuple[int, str]]()
     for match in _STEP.finditer(text):
         mark, at = match[0], match.start()

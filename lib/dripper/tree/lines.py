@@ -162,7 +162,7 @@ def _write_paragraphs(lines: list[bytes]) -> Iterator[bytes]:
 
 
 def write_annotations(tree: Tree) -> list[str]:
-    """Return the tree's parts with texts as people read them. Ruby annotations are in parentheses.
+    """Return the tree's parts with text as people read it. Ruby annotations are in parentheses.
     The fallback for browsers without ruby support (`rp`) and the options of a `select` within a
     sentence are left out."""
     parts, names = tree.parts, set(tree.names.values())
@@ -183,9 +183,9 @@ def write_annotations(tree: Tree) -> list[str]:
 
 
 def find_kept_lines(tree: Tree) -> list[int]:
-    """Return the indexes in `tree.parts` of texts that contain line breaks and have a `white-space`
+    """Return the indexes in `tree.parts` of text that contains line breaks and has a `white-space`
     style with which browsers show these breaks. Code is left out. 2 of 3,598 pages have such
-    texts."""
+    text."""
     tags = {tag for tag, style in tree.values("style").items() if _KEEPS_LINES.search(style)}
     found = dict[int, None]()
     for element in tree.tagged(tags):
@@ -198,7 +198,7 @@ def find_kept_lines(tree: Tree) -> list[int]:
 
 
 def collapse_lines(text: str) -> str:
-    """Return a text with its line breaks kept, and other white space collapsed to one space.
+    """Return `text` with its line breaks kept, and other white space collapsed to one space.
 
     >>> collapse_lines(" a  b\\n  c")
     ' a b\\nc'
@@ -217,7 +217,7 @@ _UNSAID = re.compile(f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{UNSEEN.pattern[1:]}
 
 
 def join_lines(text: str) -> str:
-    """Return a text without soft hyphens, zero-width spaces and control characters, and without
+    """Return `text` without soft hyphens, zero-width spaces and control characters, and without
     line breaks between Han or kana.
 
     >>> join_lines("水車は\\n三十年 the mill\\nwheel, un\\u00adused")

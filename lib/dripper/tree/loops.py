@@ -1,4 +1,4 @@
-"""Loops over all elements or texts of a page, used by several steps.
+"""Loops over all elements or text nodes of a page, used by several steps.
 
 If a C compiler was available during installation (see setup.py), the C versions in `loops_c.c` are
 used. Results are the same.
@@ -28,8 +28,8 @@ def choose(values: list[str], wanted: Container[str], places: list[int] | None =
 
 
 def find_joints(parts: list[str], marks: list[str], ends: str, begins: str) -> list[tuple[int, int]]:
-    """Find the runs of unmarked tags between two texts that could be read as one word. Return the
-    numbers of each run's first and last tag, counted from 0.
+    """Find the runs of unmarked tags between two text nodes that could be read as one word. Return
+    the numbers of each run's first and last tag, counted from 0.
 
     Args:
         marks: One string for each tag. Empty unless a line begins at this tag.

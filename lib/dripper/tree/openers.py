@@ -1,4 +1,4 @@
-"""Detects hidden parts of a page that a person can open. The evidence is a tab or accordion name, a
+"""Detects hidden parts of a page that a user can open. The evidence is a tab or accordion name, a
 control with the part's id, or a button right beside the part.
 
 Such a part is content. Menus, dialogs and the like are not content, although controls open them

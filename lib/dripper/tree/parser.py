@@ -88,14 +88,14 @@ NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
 class Reading(NamedTuple):
-    """Options for reading a page with any profile."""
+    """Options for reading a page. Every profile accepts them."""
 
     url: str | None = None
     """The page's URL, needed for its metadata. None if unknown."""
     limits: ParserLimits = DEFAULT_LIMITS
     keeps_hidden: bool = False
-    """Whether to keep hidden text (the setting `html.hidden`). Has an effect only in profile
-    `dripper`."""
+    """Whether to keep hidden text (the `html.hidden` setting). Has an effect only in the `dripper`
+    profile."""
     only_title: bool = False
     """Whether to skip dates, authors, organisations and tags. These take most of the time for
     metadata."""
@@ -118,8 +118,8 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
 def _mark_letters() -> npt.NDArray[np.int64]:
     """Build a table of the kinds of tags by their first two letters.
 
-    1: perhaps a formatting tag, but not a one-letter tag without attributes, because a parser keeps
-    at most `_SAME` of these open. 2: perhaps `html` or `body`. 0: any other tag.
+    1: possibly a formatting tag, but not a one-letter tag without attributes, because a parser
+    keeps at most `_SAME` of these open. 2: possibly `html` or `body`. 0: any other tag.
     """
     table = np.zeros((256, 256), np.int64)
     for names, kind in ((_FORMATTING, 1), (_ROOTS, 2)):
@@ -271,7 +271,7 @@ def refuse_large(kind: str, size: int, limit: int) -> None:
 
 
 def parse_document(html: str | bytes) -> LexborHTMLParser:
-    """Parse a page into a document as a browser does. NULs in texts and lone surrogates are
+    """Parse a page into a document as a browser does. NULs in text and lone surrogates are
     dropped. Bytes are read as UTF-8 without a copy.
 
     Raises MemoryError if the parser runs out of memory. There is no other error: the parser accepts

@@ -46,7 +46,7 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 def fold(text: str) -> str:
-    """Reduce a text to its letters and digits, case-folded."""
+    """Reduce `text` to its letters and digits, case-folded."""
     return _NO_LETTERS.sub("", text).casefold()
 
 
@@ -63,13 +63,13 @@ def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
 
 
 def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
-    """Add spaces between neighbours that browsers show apart. Return only the changed texts, by
+    """Add spaces between neighbours that browsers show apart. Return only the modified strings, by
     index.
 
     Linear.
 
     Args:
-        texts: `tree.parts`, perhaps with changed texts.
+        texts: `tree.parts`, possibly with modified text.
         marks: One string for each tag. Empty unless a line begins at this tag.
     """
     changed: dict[int, str] = {}
@@ -100,7 +100,7 @@ def _add_space(tree: Tree, texts: list[str], changed: dict[int, str], first: int
 
 
 def _is_apart(tree: Tree, first: int, last: int, before: str, after: str) -> bool:
-    """Return whether a browser shows a gap between `before` and `after`, the texts around the tags
+    """Return whether a browser shows a gap between `before` and `after`, the text around the tags
     `first` to `last`. No line begins at any of the tags."""
     if first == last and tree.parts[first][1:2] != "/":
         tag = tree.parts[first]
@@ -120,7 +120,8 @@ def _is_apart(tree: Tree, first: int, last: int, before: str, after: str) -> boo
 
 
 def _is_initial(before: str, after: str) -> bool:
-    """Return whether `before` is a drop cap and `after` the rest of its word."""
+    """Return whether `before` is a drop cap, that is, the first letter of a word that `after`
+    continues."""
     return len(before.strip()) == 1 and before[-1].isupper() and after[0].islower()
 
 

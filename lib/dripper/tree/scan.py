@@ -39,8 +39,8 @@ class UnbalancedMarkupError(ValueError):
 
 
 class StartTag(NamedTuple):
-    """A profile's decision about a start tag: its markup, perhaps rewritten, and whether to cut out
-    its element as hidden."""
+    """A profile's decision about a start tag: its markup, possibly rewritten, and whether to cut
+    out its element as hidden."""
 
     markup: str
     hidden: bool = False
@@ -62,7 +62,7 @@ def scan(
     has_blanks: bool = False,
     sight: Sight | None = None,
 ) -> Tree:
-    """Build the tree of a serialised page. Comments and the doctype are removed, and the texts
+    """Build the tree of a serialised page. Comments and the doctype are removed, and the strings
     around them are joined.
 
     Linear.
@@ -171,7 +171,7 @@ def _read_tags(
         if kinds[tag] == START:
             kinds[tag] = HIDDEN
         else:
-            # A hidden image may be a slide that is shown later. Keep the image without its texts.
+            # A hidden image may be a slide that is shown later. Keep the image without its text.
             rewritten[tag] = without_texts(rewritten.get(tag, tag))
             names[rewritten[tag]] = names[tag]
     return rewritten

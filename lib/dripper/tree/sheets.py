@@ -5,7 +5,7 @@ A simple selector consists of an element name, classes and an id (`p`, `.x`, `p.
 below `html` or `body`. A start tag is enough to match it. Rules count at the top level and within
 `@media screen`, `@media all`, `@supports` and `@layer`. Print rules never count. Other rules (with
 combinators, states, window sizes) never hide an element. But if one of them shows an element that a
-simple rule hides, the element is *folded*: a person can open it, or sees it at another window size.
+simple rule hides, the element is *folded*: a user can open it, or sees it at another window size.
 
 Sheets are long, and few of their rules hide anything on the page. So the code first searches for
 signs of hiding, then reads the rules around these signs, and last compares selectors with the

@@ -8,7 +8,7 @@ HTML, mapping HTML and pruned pages are slices of one list. No code is recursive
 limited.
 
 The input must be markup that a parser serialised. Its tags are balanced, its attributes are quoted,
-and `<` and `>` are escaped in its texts and attribute values. In such markup, `<[^>]*>` matches
+and `<` and `>` are escaped in its text and attribute values. In such markup, `<[^>]*>` matches
 exactly the tags.
 """
 
@@ -49,8 +49,8 @@ class Tree:
     opens: list[int] = field(default_factory=list)
     closes: list[int] = field(default_factory=list)
     """`opens` and `closes` are the indexes in `parts` of each element's start and end tag, and are
-    equal for void elements. The text before an element's first child is `parts[opens[i] + 1]`, and
-    the text after the element is `parts[closes[i] + 1]`."""
+    the same for void elements. The text before an element's first child is `parts[opens[i] + 1]`,
+    and the text after the element is `parts[closes[i] + 1]`."""
     _values: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
     _n_read: int = field(default=0, repr=False, compare=False)
     """Number of tags in `names` that `_values` already covers."""
@@ -60,8 +60,8 @@ class Tree:
         return len(self.tags)
 
     def start_tag(self, element: int) -> str:
-        """Return the element's serialised start tag. Two equal tags have the same name and
-        attributes."""
+        """Return the element's serialised start tag. If two start tags are the same string, their
+        elements have the same name and attributes."""
         return self.parts[self.opens[element]]
 
     def find(self, name: str) -> list[int]:
@@ -206,8 +206,8 @@ def raw_attributes(tag: str) -> list[tuple[str, str]]:
 
 
 def unescape(text: str) -> str:
-    """Unescape a serialised text or attribute value. Only the five references that serialisers
-    write are resolved.
+    """Unescape serialised text or a serialised attribute value. Only the five references that
+    serialisers write are resolved.
     """
     if "&" not in text:
         return text
@@ -221,8 +221,8 @@ def escape(text: str) -> str:
 
 
 def cut_parts(parts: list[str], cuts: list[tuple[int, int]]) -> list[str]:
-    """Remove ranges from `parts`, and join the texts around each range. `cuts` are pairs of a first
-    and a last tag index, ascending and disjoint.
+    """Remove ranges from `parts`, and join the text around each range. `cuts` are (first, last)
+    pairs of tag indexes, ascending and disjoint.
     """
     remaining: list[str] = []
     position, carried = 0, ""

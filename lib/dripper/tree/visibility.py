@@ -1,5 +1,5 @@
-"""Decides which elements of a page are visible to a person. Each element is shown, folded (a person
-can open it) or hidden. Folded elements count as shown, and hidden elements are cut out.
+"""Decides which elements of a page are visible to a user. Each element is shown, folded (a user can
+open it) or hidden. Folded elements count as shown, and hidden elements are cut out.
 
 An element may be hidden because of its name, attributes or style, the page's own style sheets (see
 `sheets`), or a class for screen-reader text. An element is folded if there is a control with its
@@ -58,7 +58,7 @@ _HAS_OWN_LETTERS = re.compile(" class=|font|color|indent")
 the gaps between them."""
 _SAYS_VISIBLE = re.compile(r"visibility\s*:\s*visible")
 _NEAR = 6
-"""Number of tags to search before a text for screen readers. The short form of this text may be
+"""Number of tags to search before text for screen readers. The short form of this text may be
 there."""
 _MOST_KEYS = 100
 """Maximum number of classes, ids and names to search for in the page's tags."""
@@ -73,7 +73,7 @@ class Sight:
     """Decides which elements of one page are visible. Not reusable. `scan` calls `read_tags` first.
 
     Args:
-        sheets: The texts of the page's own style sheets.
+        sheets: The text of each of the page's own style sheets.
         keeps_hidden: Whether to keep hidden elements, except elements that are never shown.
     """
 
@@ -155,7 +155,7 @@ class Sight:
 
         Args:
             cuts: First and last index of each outermost hidden element. For a single removed tag,
-                both are equal.
+                both are the same.
             text_before: As in `scan.find_elements`.
         """
         total, shown = text_before[-1], list[int]()
@@ -202,7 +202,7 @@ class Sight:
         return any(tag in self._visible for tag in parts[first + 2 : last : 2])
 
     def _blank(self, parts: list[str], first: int, last: int, way: Way) -> int:
-        """Blank the texts of an element, but not the texts in its visible descendants. Return the
+        """Blank the text of an element, but not the text in its visible descendants. Return the
         number of blanked characters."""
         states, blanked = [False], 0
         for index in range(first + 1, last, 2):
@@ -298,7 +298,7 @@ def without_texts(tag: str) -> str:
 
 
 def _is_marked_hidden(tag: str) -> bool:
-    """Return whether an element has the attribute `hidden`, and no style that shows the element
+    """Return whether an element has the `hidden` attribute, and no style that shows the element
     anyway."""
     value = attribute(tag, "hidden")
     if value is None or value.lower() == "until-found":

@@ -187,7 +187,7 @@ class _Writer(HTMLParser):
         if self._is_new_line and not self._preformatted:
             text = text.lstrip(" ")
         if text and not self._silent:
-            # Collect the pieces of a text and join them later. Appending each piece would copy the
+            # Collect the pieces of text and join them later. Appending each piece would copy the
             # text every time.
             if not self._pending:
                 self._line()
@@ -277,7 +277,7 @@ def _drop_empty(element: ET.Element) -> None:
     space in removed inline elements is kept."""
     children: list[ET.Element] = []
     texts = [[element.text or ""]]
-    """The texts before the first kept child, and after each kept child."""
+    """The text before the first kept child, and after each kept child."""
     for child in element:
         _drop_empty(child)
         if len(child) or (child.text or "").strip() or child.tag in ("lb", "graphic"):

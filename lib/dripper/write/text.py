@@ -25,7 +25,7 @@ def to_text(main_html: str, *, is_pruned: bool = False, with_captions: bool = Tr
 
     Args:
         main_html: Any HTML. Blank HTML gives "".
-        is_pruned: Whether `prune` wrote the HTML for the profile `dripper` or `paper`. Such HTML
+        is_pruned: Whether `prune` wrote the HTML for the `dripper` or `paper` profile. Such HTML
             needs no parsing.
         with_captions: Whether to include the captions that were kept only because of their images.
 

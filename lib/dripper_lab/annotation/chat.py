@@ -76,7 +76,7 @@ class Annotator:
 
 
 def last_object(text: str) -> dict[str, Any]:
-    """Return the last JSON object in a text. A model may reason before its answer, or put it into a
+    """Return the last JSON object in `text`. A model may reason before its answer, or put it into a
     code fence.
 
     Raises InputError if there is none.

@@ -83,7 +83,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def collect(rows: Sequence[Mapping[str, Any]], clones: Path, out: Path, fetch: bool = False) -> Collection:
-    """Write the pages of a recipe as the data set `out`.
+    """Write the pages of a recipe to `out`, as a data set.
 
     Args:
         clones: A folder of Git repositories named `OWNER+NAME` or `OWNER/NAME`, bare or not.

@@ -1,4 +1,5 @@
-"""Writes and reads an export: a folder with texts for annotators and the pages behind them.
+"""Writes and reads an export: a folder with text files for annotators, and the pages that these
+files show.
 
 guidelines.md           instructions for annotators
 pages/p00001.txt        numbered blocks of a page

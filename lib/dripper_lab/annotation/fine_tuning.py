@@ -1,4 +1,4 @@
-"""Writes prompts and answers for fine-tuning a language model, in the form that the labeler `lm`
+"""Writes prompts and answers for fine-tuning a language model, in the form that the `lm` labeler
 uses (Dripper paper A.11).
 
 The files are JSON lines with `messages`, as TRL and LLaMA-Factory expect. A page that exceeds the

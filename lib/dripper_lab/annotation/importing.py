@@ -66,7 +66,7 @@ def read_answers(files: Sequence[Path], export: Export) -> Answers:
 
 
 def write_data_set(export: Export, answers: Answers, out: Path) -> int:
-    """Write the answered pages as the data set `out`, and return their number.
+    """Write the answered pages to `out`, as a data set, and return their number.
 
     Raises InputError if `out` exists, or a page of the export has changed.
     """

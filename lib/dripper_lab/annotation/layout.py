@@ -26,7 +26,7 @@ ALIKE = 0.9
 the same site have a median cosine of 0.98 (lower quartile 0.95), and pages of different sites have
 0.07, at most 0.22. They form 13 clusters."""
 MOST_OF_A_SITE = 2000
-"""The maximum number of pages per site that are compared pairwise. Further pages are not sampled.
+"""The maximum number of pages per site to compare pairwise. Further pages are not sampled.
 The paper uses 10,000."""
 _DIGITS = re.compile(r"\d+")
 

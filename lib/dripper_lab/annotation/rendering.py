@@ -50,7 +50,7 @@ def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | 
 
 
 def shorten(text: str, most: int) -> str:
-    """Collapse a text to one line. If it exceeds `most` characters, its middle is replaced by its
+    """Collapse `text` to one line. If it exceeds `most` characters, its middle is replaced by its
     length.
 
     >>> shorten("a  b", 50), shorten("x" * 200, 50)[-24:]

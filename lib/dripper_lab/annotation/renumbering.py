@@ -1,9 +1,10 @@
 """Updates the block numbers in a recipe after a change to the rules for blocks, by matching the
-texts of old and new blocks.
+text of old and new blocks.
 
 The old blocks come from a source tree of the earlier version, which splits the pages in a separate
-process. Blocks with equal texts in the same order are the same blocks. In the ranges between them,
-a new block is main if at least half of its words are words of old main blocks in the same range.
+process. Blocks with the same text in the same order are the same blocks. In the ranges between
+them, a new block is main if at least half of its words are words of old main blocks in the same
+range.
 """
 
 import json
@@ -61,7 +62,7 @@ def renumber(
     Args:
         rows: The rows of a recipe.
         pages: The available pages. Rows of other pages are left unchanged.
-        before: The folder `lib` of the version that the old numbers belong to.
+        before: The `lib` folder of the version that the old numbers belong to.
 
     Raises:
         InputError: The earlier version cannot split the pages.
@@ -86,8 +87,8 @@ def renumber_row(row: Mapping[str, Any], old: Sequence[str], new: Sequence[str])
     """Return a row with old block numbers replaced by new ones.
 
     Args:
-        old: The texts of the old blocks.
-        new: The texts of the new blocks.
+        old: The text of each old block.
+        new: The text of each new block.
     """
 
     def move(ranges: str) -> str:
@@ -101,7 +102,7 @@ def renumber_row(row: Mapping[str, Any], old: Sequence[str], new: Sequence[str])
 
 
 def find_again(old: Sequence[str], new: Sequence[str], chosen: set[int]) -> list[int]:
-    """Return the indexes (from 0) of the new blocks that contain the texts of the chosen old
+    """Return the indexes (from 0) of the new blocks that contain the text of the chosen old
     blocks.
 
     >>> find_again(["menu", "a", "b c d", "end"], ["a", "b c", "d", "end"], {1, 2})

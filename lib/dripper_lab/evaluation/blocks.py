@@ -1,11 +1,11 @@
-"""Computes precision, recall and F1 of the label `main` over blocks, as in the Dripper paper's
+"""Computes precision, recall and F1 of the `main` label over blocks, as in the Dripper paper's
 Table 9:
 
     python -m dripper_lab.evaluation.blocks --data DATA --labelers cpu;web2text --sample 30
     python -m dripper_lab.evaluation.blocks --webmainbench FILE
 
-Each page counts the same, and so does each block of a page. The true label of a block comes from
-the page's true text, as words in order; the paper uses labels of a large language model.
+All pages have the same weight, and so have all blocks within a page. The true label of a block
+comes from the page's true text, as words in order; the paper uses labels of a large language model.
 """
 
 import argparse

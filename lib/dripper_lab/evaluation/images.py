@@ -1,4 +1,4 @@
-"""Scores the images and captions in main HTML, using the markup of the set `readability`.
+"""Scores the images and captions in main HTML, using the markup of the `readability` set.
 
 An image is correct if it is in the page's ground truth. A caption of the ground truth is found if
 the text of the output contains its characters without gaps. All URLs of an image count as one
@@ -143,5 +143,5 @@ def read_captions(markup: str) -> list[tuple[str, list[str]]]:
 
 
 def _letters_of(text: str) -> str:
-    """Remove differences between extractors from a text: white space, punctuation and case."""
+    """Remove differences between extractors from `text`: white space, punctuation and case."""
     return re.sub(r"\W+", "", text).lower()

@@ -4,9 +4,9 @@ that return text (its Table 1 and A.2):
     python -m dripper_lab.evaluation.nodes --data DATA --sample 20
 
 A node is chosen if the extractor's text holds it, white space apart; a text can hold a short node
-by chance. All nodes of all pages count the same. The true label of a node comes from the page's
-true text, as words in order: it is main if two thirds of its words are there. The paper uses the
-labels of ClueWeb22.
+by chance. All nodes of all pages have the same weight. The true label of a node comes from the
+page's true text, as words in order: it is main if two thirds of its words are there. The paper uses
+the labels of ClueWeb22.
 """
 
 import argparse

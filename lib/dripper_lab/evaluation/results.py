@@ -116,7 +116,7 @@ def intervals_by(
 
 
 def with_difficulty(frame: ScoreTable) -> ScoreTable:
-    """Add the column `difficulty`: simple, mid or hard, divided at the 30th and 70th percentiles of
+    """Add the `difficulty` column: simple, mid or hard, divided at the 30th and 70th percentiles of
     the pages' level scores (Dripper paper, A.5)."""
     scores = frame.drop_duplicates(["data_set", "id"])["level_score"].to_numpy(float)
     low, high = np.quantile(scores, [0.3, 0.7])

@@ -74,7 +74,7 @@ def score_line(
 
 def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
     """Return the properties of a page, its scores (extractor → column → value), and the
-    similarities between the texts."""
+    similarities between the extracted strings."""
     html = decode_page(page)
     return {
         "id": page.id,

@@ -54,7 +54,7 @@ def share_lines(settings: RunSettings, share: Share) -> Iterator[str]:
 
 
 def metric_rows(settings: RunSettings, line: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of the table `evaluations` for a line: page × extractor × metric."""
+    """Yield the rows of the `evaluations` table for a line: page × extractor × metric."""
     score = json.loads(line)["score"]
     versions = {one.name: one.version for one in settings.everyone()}
     page = [score[name] for name in ("data_set", "id", "host", "language", "page_type", "complexity")]

@@ -1,7 +1,7 @@
 """Hold the checkout against its floors and ceilings: `python -m dripper_lab.gate --data
 ../shared/data` (`make gate`).
 
-Quality of the labeler `cpu` and of images, the price and the CPU time of a page, the product's
+Quality of the `cpu` labeler and of images, the price and the CPU time of a page, the product's
 lines of code and the habits of its prose, against the file BOUNDS. Prints each figure beside its
 bound; returns 1 if one is broken, 2 if the file cannot be read. Figures that need labelled pages
 which are missing are left out with a message.

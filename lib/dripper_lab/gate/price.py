@@ -26,7 +26,7 @@ from dripper_lab.gate.bounds import Figures
 WRITTEN_IN_C = ("tree.loops", "tree.scan", "labels.cpu.arithmetic", "labels.cpu.features.characters")
 """Modules that run compiled if a compiler was available. Their calls are never counted."""
 SEARCHING = ("search", "findall", "finditer", "sub", "subn", "split")
-"""Methods that may scan a text to its end, unlike `match`."""
+"""Methods that may scan a string to its end, unlike `match`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Price:
     calls: int
     """The number of calls of these functions. A generator counts each time it resumes."""
     passes: int
-    """The number of regex searches in texts of at least half the page's length."""
+    """The number of regex searches in strings of at least half the page's length."""
 
 
 def measure_prices(folder: Path, data_set: str) -> Figures:
@@ -98,7 +98,7 @@ def count_calls(run: Callable[[], object], folder: str, left_out: Collection[str
 
 
 class PassCounter:
-    """Counts searches in texts that are at least half as long as a page."""
+    """Counts searches in strings that are at least half as long as a page."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -109,7 +109,7 @@ class PassCounter:
         self.n, self._least = 0, length // 2
 
     def note(self, text: str | bytes) -> None:
-        """Count a search in a text."""
+        """Count a search in `text`."""
         self.n += len(text) >= self._least
 
     def watch(self, package: str) -> None:

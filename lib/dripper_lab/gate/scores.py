@@ -1,4 +1,4 @@
-"""Scores the labeler `cpu`: ROUGE-5 F1 of the text that `dripper.extract` returns, by kind of page
+"""Scores the `cpu` labeler: ROUGE-5 F1 of the text that `dripper.extract` returns, by kind of page
 and overall."""
 
 from collections import defaultdict

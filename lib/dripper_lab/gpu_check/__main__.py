@@ -27,7 +27,7 @@ from dripper_lab.gpu_check.page import write_page
 log = logging.getLogger(__name__)
 
 FULL_LOAD = 256
-"""Enough pages to keep a GPU busy. The stage `label` uses batches of this size."""
+"""Enough pages to keep a GPU busy. The `label` stage uses batches of this size."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -100,7 +100,7 @@ class Questions:
 
 
 def check_lm(model: str, questions: Questions) -> Part:
-    """Check a checkpoint of the labeler `lm` on the pages."""
+    """Check a checkpoint of the `lm` labeler on the pages."""
     part = Part(model)
     checkpoint = find_checkpoint(model)
     settings = {**questions.lm, "model": model}
@@ -156,7 +156,7 @@ def _label_by_decoders(
 
 
 def check_encoder(model: str, questions: Questions) -> Part:
-    """Check a checkpoint of the labeler `encoder` on the pages."""
+    """Check a checkpoint of the `encoder` labeler on the pages."""
     part = Part(model)
     answer = _try(
         part,
@@ -256,8 +256,8 @@ def _differing(first: Sequence[str], second: Sequence[str]) -> int:
 def _compare_authors(
     part: Part, package: str, code: str, question: Mapping[str, object], answer: Answer, questions: Questions
 ) -> None:
-    """Report how many labels differ from the labels of the published code. Only pages with equal
-    numbers of blocks are compared."""
+    """Report how many labels differ from the labels of the published code. Only pages with the same
+    number of blocks are compared."""
     environment = dict(os.environ)
     if questions.authors is not None:
         environment["PYTHONPATH"] = str(questions.authors)

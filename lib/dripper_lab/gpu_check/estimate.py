@@ -108,7 +108,7 @@ def fsm_rate(shape: Shape, gpu: Gpu, load: Load) -> float:
 
 
 def encoder_rate(shape: Shape, gpu: Gpu, tokens: float) -> float:
-    """Return the pages per second of the labeler `encoder`: one pass, without padding.
+    """Return the pages per second of the `encoder` labeler: one pass, without padding.
 
     Args:
         tokens: The mean number of tokens per page.

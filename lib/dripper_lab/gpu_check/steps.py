@@ -123,7 +123,7 @@ def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequenc
 
 
 def count(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
-    """Return the number of tokens per page that the labeler `encoder` reads, on average."""
+    """Return the number of tokens per page that the `encoder` labeler reads, on average."""
     from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
     from dripper_labelers.encoder.settings import EncoderSettings
 
@@ -133,7 +133,7 @@ def count(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Ans
 
 
 def split(html: Sequence[str], profile: str) -> list[SimplifiedPage]:
-    """Return pages as the stage `label` receives them."""
+    """Return pages as the `label` stage receives them."""
     return list(number_pages(html, profile).values())
 
 

@@ -54,7 +54,7 @@ def split_markdown(markdown: str) -> Parts:
 
 def edit_similarity(prediction: str, truth: str) -> float | None:
     """Return 1 − Levenshtein distance / length of the longer text, in characters. Return None if
-    both texts are empty."""
+    both strings are empty."""
     if not prediction and not truth:
         return None
     return float(import_extra("rapidfuzz.distance").Levenshtein.normalized_similarity(prediction, truth))

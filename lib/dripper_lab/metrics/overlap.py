@@ -1,4 +1,4 @@
-"""Metrics other than ROUGE-N for texts and blocks: words, edits and labels. All are 0 to 1, higher
+"""Metrics other than ROUGE-N for text and blocks: words, edits and labels. All are 0 to 1, higher
 is better."""
 
 from collections import Counter
@@ -13,7 +13,7 @@ def word_f1(prediction: str, truth: str) -> Score:
     """Return the overlap between bags of lower-case words, as in WCXB's evaluate.py. Order does not
     matter.
 
-    Two empty texts score 1. As in WCXB, a run of Chinese characters is one word.
+    Two empty strings score 1. As in WCXB, a run of Chinese characters is one word.
     """
     predicted, true = (Counter(WORD.findall(text.lower())) for text in (prediction, truth))
     if not predicted and not true:
@@ -24,7 +24,7 @@ def word_f1(prediction: str, truth: str) -> Score:
 def levenshtein(prediction: str, truth: str) -> float:
     """Return WCEB's Levenshtein similarity: 2·LCS / (sum of lengths) over white space tokens.
 
-    This is python-Levenshtein's `ratio`, in which a replacement costs 2. Two empty texts score 1.
+    This is python-Levenshtein's `ratio`, in which a replacement costs 2. Two empty strings score 1.
     """
     from rapidfuzz.distance import Indel
 

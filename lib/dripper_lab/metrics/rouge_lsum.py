@@ -26,17 +26,17 @@ ABBREVIATIONS = frozenset({
 
 def rouge_lsum(prediction: str, truth: str) -> Score:
     """Return ROUGE-LSum over white space tokens. As in WCEB, an empty ground truth has recall 1,
-    and two empty texts score 1."""
+    and two empty strings score 1."""
     return rouge_lsum_of(sentences(prediction), sentences(truth))
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Split a text into sentences of white space tokens."""
+    """Split `text` into sentences of white space tokens."""
     return [tokens for sentence in _splitter().tokenize(text) if (tokens := sentence.split())]
 
 
 def rouge_lsum_of(prediction: Sequence[Sequence[str]], truth: Sequence[Sequence[str]]) -> Score:
-    """Return ROUGE-LSum for texts that are already split into sentences of tokens."""
+    """Return ROUGE-LSum for text that is already split into sentences of tokens."""
     if not truth:
         return PERFECT if not prediction else Score(0.0, 1.0, 0.0)
     if not prediction:
@@ -92,8 +92,8 @@ def _masks(sentence: Sequence[str]) -> dict[str, int]:
 
 
 def lcs_indexes(true: Sequence[str], predicted: Sequence[str], masks: dict[str, int] | None = None) -> set[int]:
-    """Return the indexes into `true` of the longest common subsequence that rouge-score's
-    backtracking selects.
+    """Return the positions, in `true`, of the longest common subsequence. If there are several,
+    choose the same one as rouge-score.
 
     Row i of the table of lengths is a bit vector (Hyyrö 2004): length(i, j) is the number of zeros
     among its j lowest bits.

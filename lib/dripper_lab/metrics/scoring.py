@@ -48,7 +48,7 @@ def check_metrics(names: Iterable[str]) -> None:
 
 
 def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DEFAULT_METRICS) -> dict[str, Values]:
-    """Return extractor → column → value for the texts of one page.
+    """Return extractor → column → value for the text of one page.
 
     Columns are `<metric>_precision`, `_recall` and `_f1`, or `<metric>` if the metric is a single
     number. Raises UsageError for an unknown metric.

@@ -31,7 +31,7 @@ def teds(prediction: str, truth: str) -> float | None:
     """Return 1 − tree edit distance / nodes of the larger tree, for HTML with any number of tables.
 
     Insertions, deletions, and changes of tag or span cost 1. Changing a cell's text costs the
-    normalized Levenshtein distance between the texts. `thead`, `tbody` and `tfoot` are ignored.
+    normalized Levenshtein distance between the strings. `thead`, `tbody` and `tfoot` are ignored.
     Several tables share a root that does not count. Return None if either side has more than
     `MAX_NODES` nodes.
     """

@@ -26,7 +26,7 @@ def evaluate(
     lines: Callable[[Share], Iterator[str]],
     rows: Callable[[str], Iterator[tuple[Any, ...]]],
 ) -> Iterator[str]:
-    """Evaluate all shares, append the rows to the table `evaluations` in one commit, and yield the
+    """Evaluate all shares, append the rows to the `evaluations` table in one commit, and yield the
     lines.
 
     The lines are computed only once.

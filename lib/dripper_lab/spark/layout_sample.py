@@ -1,4 +1,4 @@
-"""Samples pages with different layouts from the table `pages`, for annotation by people or a large
+"""Samples pages with different layouts from the `pages` table, for annotation by people or a large
 model (Dripper paper 4.1).
 
 For each layout of a host, one page is a candidate. Nearly equal layouts count as one, and each host
@@ -31,7 +31,7 @@ OTHER = "other"
 _ROUNDING = 1e-9
 """A tolerance, because fractions such as 0.1 have no exact binary representation."""
 _MOST_OF_HOST = 2000
-"""The maximum number of pages per host that are compared with each other. The paper uses 10,000."""
+"""The maximum number of pages per host to compare with each other. The paper uses 10,000."""
 _LANGUAGE = r"""(?i)<html\b[^>]*?\slang\s*=\s*["']?([a-z]+)"""
 _CANDIDATE = StructType().add("page_id", StringType()).add("layout_id", StringType()).add("layout_pages", LongType())
 
@@ -90,7 +90,7 @@ def draw_pages(tables: Tables, sampling: Sampling) -> list[Row]:
     """Return the sampled pages: page_id, url, host, warc_file, warc_offset, charset, language,
     page_kind, layout_id, and layout_pages, the number of the host's pages with this layout.
 
-    Raises InputError if the table `pages` does not exist, as after a single-pass run.
+    Raises InputError if the `pages` table does not exist, as after a single-pass run.
     """
     if not tables.exists("pages"):
         raise InputError(

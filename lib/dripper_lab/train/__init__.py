@@ -1,1 +1,1 @@
-"""Trains the weights of labelers from labelled pages; needs the extra `[train]`."""
+"""Trains the weights of labelers from labelled pages; needs the `[train]` extra."""

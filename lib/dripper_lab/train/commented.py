@@ -4,9 +4,9 @@ learns to detect comments.
 The tree of a page is edited, and the result is split into blocks like any page.
 
 Of 2,291 training pages, only about 90 are articles with comments in their HTML. This is too few for
-learning how a page with 200 comments looks. The texts are sentences of other training pages. The
-markup is typical of blogs and newspapers: with or without descriptive class names, as lists or
-paragraphs.
+learning how a page with 200 comments looks. Their text consists of sentences of other training
+pages. The markup is typical of blogs and newspapers: with or without descriptive class names, as
+lists or paragraphs.
 """
 
 import html
@@ -102,7 +102,8 @@ _LINE_CHARS = range(25, 600)
 
 @dataclass(slots=True)
 class Commenter:
-    """Adds comments to pages. Their texts are ground-truth lines of earlier pages."""
+    """Adds comments to pages. The text of comments consists of ground-truth lines of earlier
+    pages."""
 
     draw: np.random.Generator
     """The source of randomness for every choice."""

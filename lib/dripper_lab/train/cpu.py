@@ -1,4 +1,4 @@
-"""Train the labeler `cpu` from the archives of labelled pages:
+"""Train the `cpu` labeler from the archives of labelled pages:
 
     python -m dripper_lab.train.cpu --data DIR --output DIR --folds 2 --scored 1
 

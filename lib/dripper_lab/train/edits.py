@@ -65,8 +65,8 @@ def find_marked_blocks(page: Page, mark: str) -> npt.NDArray[np.bool_]:
 
 
 def is_unspaced(text: str) -> bool:
-    """Return whether a text is mostly in a script written without spaces. Such texts are only
-    combined with each other."""
+    """Return whether `text` is mostly in a script written without spaces. Such text is only
+    combined with text of the same kind."""
     return sum("\u3040" <= character <= "\u9fff" for character in text) > 0.3 * len(text)
 
 

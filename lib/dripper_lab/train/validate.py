@@ -50,7 +50,7 @@ RELIABILITY_BINS = 10
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """The values that convert a logit to a probability (see `decide.probabilities`), and the mean
-    ROUGE-5 F1 with them."""
+    ROUGE-5 F1 that they reach."""
 
     temperature: float
     shift: float

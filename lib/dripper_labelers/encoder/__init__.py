@@ -1,3 +1,3 @@
-"""The labeler `encoder` (Minhas, Nigam 2026, "Pulpie: Pareto-Optimal Models for Cleaning the Web").
+"""The `encoder` labeler (Minhas, Nigam 2026, "Pulpie: Pareto-Optimal Models for Cleaning the Web").
 A bidirectional language model reads all blocks of a page as one sequence, and labels each block at
 the separator after it."""

@@ -1,4 +1,4 @@
-"""Finds and configures a checkpoint for the labeler `encoder`."""
+"""Finds and configures a checkpoint for the `encoder` labeler."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class EncoderCheckpoint:
 
     folder: Path
     version: str
-    """Name and fingerprint, for the column `labeler_version`."""
+    """Name and fingerprint, for the `labeler_version` column."""
     reading: Reading
     context: int
     """The number of tokens in a chunk."""

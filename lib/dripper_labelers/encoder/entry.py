@@ -1,4 +1,4 @@
-"""Registers the labeler `encoder`, which runs in its own stage. Importing this module does not load
+"""Registers the `encoder` labeler, which runs in its own stage. Importing this module does not load
 PyTorch or a tokenizer."""
 
 from collections.abc import Sequence

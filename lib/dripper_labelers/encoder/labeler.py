@@ -1,4 +1,4 @@
-"""Implements the labeler `encoder`: splits pages into chunks, batches the chunks, runs the model,
+"""Implements the `encoder` labeler: splits pages into chunks, batches the chunks, runs the model,
 and converts its output to labels."""
 
 from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def read_margins(network: Network, chunks: Iterator[Chunk]) -> Iterator[FloatArr
 
 
 class EncoderLabeler:
-    """The labeler `encoder`. Not picklable: create it in the process that uses it."""
+    """The `encoder` labeler. Not picklable: create it in the process that uses it."""
 
     name = "encoder"
 

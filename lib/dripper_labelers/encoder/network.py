@@ -130,7 +130,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
 
 
 EUROBERT_THETA = 250_000.0
-"""The base of EuroBERT's rotary positions in the code of its authors and of Pulpie."""
+"""Base of EuroBERT's rotary position embeddings. EuroBERT's own code and Pulpie both use it."""
 
 
 def _rotation(folder: Path) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Defines how a checkpoint reads a page. The file `dripper_encoder.json` beside the weights
+"""Defines how a checkpoint reads a page. The `dripper_encoder.json` file beside the weights
 specifies this; without the file, the checkpoint is assumed to read pages as Pulpie's checkpoints
 do."""
 

@@ -65,7 +65,7 @@ def outline(markup: str) -> Outline:
 
 
 def shorten(text: str) -> str:
-    """Shorten a long text to its beginning and end. A short text is returned unchanged."""
+    """Shorten long text to its beginning and end. Short text is returned unchanged."""
     if len(text) <= FIRST_CHARACTERS + LAST_CHARACTERS:
         return text
     return f"{text[:FIRST_CHARACTERS]} {text[-LAST_CHARACTERS:]}"
@@ -118,7 +118,7 @@ class Chunk:
 
 
 class Sequencer:
-    """Tokenizes pages and splits them into chunks. This part of the labeler `encoder` needs no
+    """Tokenizes pages and splits them into chunks. This part of the `encoder` labeler needs no
     weights."""
 
     def __init__(self, tokenizer: Any, reading: Reading, context: int) -> None:
@@ -235,8 +235,8 @@ class Sequencer:
         return sequences
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text. Special tokens in the texts are broken up. Otherwise, a
-        page could insert its own separators."""
+        """Return the tokens of each string. Special tokens in the strings are broken up. Otherwise,
+        a page could insert its own separators."""
         safe = [break_up(self._special, text) for text in texts]
         ids: list[list[int]] = self._tokenizer(safe, add_special_tokens=False, verbose=False)["input_ids"]
         return ids

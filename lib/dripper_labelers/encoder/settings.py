@@ -1,4 +1,4 @@
-"""Defines the settings in the section `labels.encoder`."""
+"""Defines the settings in the `labels.encoder` section."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ chunks."""
 
 
 class EncoderSettings(Section):
-    """Settings for the labeler `encoder`, a bidirectional language model."""
+    """Settings for the `encoder` labeler, a bidirectional language model."""
 
     device: Device = "auto"
     """auto: a GPU if there is one."""

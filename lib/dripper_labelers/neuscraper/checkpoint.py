@@ -1,4 +1,4 @@
-"""Reads a checkpoint for the labeler `neuscraper`. A checkpoint consists of the first layer of a
+"""Reads a checkpoint for the `neuscraper` labeler. A checkpoint consists of the first layer of a
 language model, its tokenizer, the transformer over nodes, and `neuscraper.json`, which defines
 their shape."""
 
@@ -35,9 +35,9 @@ class Shape:
     """The source of a node's vector. `first`: the vector of the first token, as in the paper.
     `mean`: the mean over all tokens."""
     reads: str = "simplified"
-    """The texts that are read. `page`: all texts on the page, as in the paper. `simplified`: the
-    texts in the simplified HTML, which has only the first and last item of each list. Staged runs
-    support only `simplified`."""
+    """The text that is read. `page`: all text on the page, as in the paper. `simplified`: the text
+    in the simplified HTML, which has only the first and last item of each list. Staged runs support
+    only `simplified`."""
     positions: str = "single"
     """`pairs`: two consecutive nodes share a position, as in the published code."""
     outputs: int = 1
@@ -86,7 +86,7 @@ def find_folder(model: str) -> Path:
 
 
 def hash_weights(folder: Path) -> str:
-    """Return the name and the fingerprint of a checkpoint, for the column `labeler_version`."""
+    """Return the name and the fingerprint of a checkpoint, for the `labeler_version` column."""
     return f"{folder.name}@{fingerprint(folder)}"
 
 

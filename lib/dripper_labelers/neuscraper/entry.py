@@ -1,4 +1,4 @@
-"""Registers the labeler `neuscraper` and defines its settings. Importing this module does not load
+"""Registers the `neuscraper` labeler and defines its settings. Importing this module does not load
 PyTorch or a tokenizer."""
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from dripper_labelers.neuscraper.checkpoint import Shape
 
 
 class NeuScraperSettings(Section):
-    """Settings for the labeler `neuscraper`, a PyTorch model small enough for a CPU."""
+    """Settings for the `neuscraper` labeler, a PyTorch model small enough for a CPU."""
 
     model: str = ""
     """A folder with a checkpoint written by `python -m dripper_lab.train.neuscraper`."""

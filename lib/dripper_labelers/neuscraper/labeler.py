@@ -1,4 +1,4 @@
-"""Implements the labeler `neuscraper`: converts nodes to vectors, runs the transformer over them,
+"""Implements the `neuscraper` labeler: converts nodes to vectors, runs the transformer over them,
 and labels blocks."""
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ is 256 chunks. On a CPU, each pass has one chunk."""
 
 
 class NeuScraperLabeler:
-    """The labeler `neuscraper`. Not picklable: create it in the process that uses it."""
+    """The `neuscraper` labeler. Not picklable: create it in the process that uses it."""
 
     name = "neuscraper"
 
@@ -125,14 +125,14 @@ class Tokens(NamedTuple):
 
 
 def tokenize_nodes(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
-    """Tokenize the texts of nodes. All are padded to `length`, so that the result does not depend
+    """Tokenize the text of nodes. All are padded to `length`, so that the result does not depend
     on the batch."""
     encoded = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
     return Tokens(encoded["input_ids"].astype(np.int64), encoded["attention_mask"].astype(np.int64))
 
 
 def average_over_blocks(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
-    """Return the probability that each block is main: the mean over the texts in the block,
+    """Return the probability that each block is main: the mean over the text nodes in the block,
     weighted by length. For a block without text, such as an image, take the nearest blocks with
     text before and after it. The result is the lower of their probabilities, or 0 if one of them is
     missing.

@@ -35,8 +35,8 @@ class Node(NamedTuple):
     text: str
     """The beginning of the node's text, with white space collapsed."""
     size: int
-    """The node's weight in its block, in characters. Lists and tables have 0, because their texts
-    are separate nodes."""
+    """The node's weight in its block, in characters. Lists and tables have 0, because the strings
+    in them are separate nodes."""
     inside: frozenset[str] = frozenset()
     """The node's `ANNOTATIONS`, from its own element and its ancestors; never `title`."""
 

@@ -1,2 +1,2 @@
-"""The labeler `reader`: a multilingual encoder that reads only the blocks about which the previous
+"""The `reader` labeler: a multilingual encoder that reads only the blocks about which the previous
 labeler is unsure."""

@@ -1,4 +1,4 @@
-"""Registers the labeler `reader`, which runs after another labeler in a chain. Importing this
+"""Registers the `reader` labeler, which runs after another labeler in a chain. Importing this
 module does not load ONNX Runtime or a tokenizer."""
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Implements the labeler `reader`. It reads the blocks about which the previous labeler is unsure,
+"""Implements the `reader` labeler. It reads the blocks about which the previous labeler is unsure,
 and combines its own margins with the previous probabilities."""
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ WEIGHTS = (0.22, 0.6, 0.0)
 
 
 class ReaderLabeler:
-    """The labeler `reader`. Not picklable: create it in the process that uses it."""
+    """The `reader` labeler. Not picklable: create it in the process that uses it."""
 
     name = "reader"
 

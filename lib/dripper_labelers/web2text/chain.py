@@ -1,12 +1,12 @@
-"""Labels a page jointly (paper 3.5): computes the most probable label sequence and the marginal
-probability of each leaf."""
+"""Labels all leaves of a page together (paper 3.5): computes the most probable label sequence, and
+each leaf's marginal probability."""
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
 
-# Probabilities are rounded to multiples of 1/4096, as in the labeler `cpu`.
+# Probabilities are rounded to multiples of 1/4096, as in the `cpu` labeler.
 PROBABILITY_STEPS = 4096
 
 

@@ -1,4 +1,4 @@
-"""Registers the labeler `web2text`."""
+"""Registers the `web2text` labeler."""
 
 from dripper.labels.base import Labeler
 from dripper.labels.entry import LabelerEntry

@@ -1,4 +1,4 @@
-"""Implements the labeler `web2text`: computes features, the potentials of blocks and block pairs,
+"""Implements the `web2text` labeler: computes features, the potentials of blocks and block pairs,
 and the most probable label sequence.
 
 Requires only numpy. `dripper_lab.train.web2text` trains the weights.
@@ -32,7 +32,7 @@ WINDOW = 16_384
 
 
 class Web2TextLabeler:
-    """The labeler `web2text`. A page gets the same labels and probabilities on every machine."""
+    """The `web2text` labeler. A page gets the same labels and probabilities on every machine."""
 
     name = "web2text"
 

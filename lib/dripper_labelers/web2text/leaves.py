@@ -1,9 +1,9 @@
 """Builds the collapsed DOM (paper 3.1). In this tree, elements without text are removed, and an
 element with a single child is merged with the child. The leaves are labeled.
 
-A node is represented by the range of leaves below it. Elements with equal ranges contain only each
-other, so they are merged. The tree therefore fits in a few sorted arrays, and no algorithm depends
-on its depth.
+A node is represented by the range of leaves below it. Elements with the same range contain only
+each other, so they are merged. The tree therefore fits in a few sorted arrays, and no algorithm
+depends on its depth.
 
 In the paper (3.2), a leaf is a text node. This project uses blocks instead, like the other
 labelers. Text nodes are only used for the paper's own protocol
@@ -33,7 +33,7 @@ class Leaves:
     """Leaves of a tree. Their spans are disjoint and in ascending order."""
 
     texts: Sequence[str]
-    """The texts of the leaves, with white space collapsed."""
+    """The text of each leaf, with white space collapsed."""
     first: IntArray
     last: IntArray
     """(n_leaves,), the index in `Tree.parts` of the first and last part of each leaf's text. For a
@@ -83,7 +83,7 @@ _ELEMENT, _FIRST, _LAST = 2, 4, 5
 
 
 def _split_texts(tree: Tree) -> list[int]:
-    """Return the indexes of the non-blank texts in `tree.parts`."""
+    """Return the indexes of the non-blank text nodes in `tree.parts`."""
     return [2 * number for number, text in enumerate(tree.parts[::2]) if text and not text.isspace()]
 
 
@@ -111,7 +111,8 @@ class CollapsedDom:
     leaf_parents: IntArray
     """(n_leaves,), the node above each leaf; NO_NODE if the leaf is the root."""
     leaf_paths: IntArray
-    """(n_leaves,), equal for leaves with the same path of tags and classes from the root."""
+    """(n_leaves,), the same number for leaves with the same path of tags and classes from the
+    root."""
 
     @property
     def leaf_depths(self) -> IntArray:
@@ -176,8 +177,8 @@ def _measure_depths(parents: IntArray) -> IntArray:
 
 
 def _write_paths(tree: Tree, used: IntArray) -> IntArray:
-    """Return a number for each element. Elements in `used` have equal numbers if their paths of
-    tags and classes are equal. All other elements have 0."""
+    """Return a number for each element. Two elements in `used` have the same number if they have
+    the same path of tags and classes. All other elements have 0."""
     numbers: dict[tuple[int, str], int] = {}
     paths = [0] * (len(tree) + 1)
     for element in used.tolist():

@@ -86,7 +86,7 @@ _YEAR, _YEAR_DIGITS = re.compile(r"\b\d{4}\b"), 4
 
 @dataclass(frozen=True, slots=True)
 class LeafTexts:
-    """Counts and other properties of the texts of leaves. Features are computed from them."""
+    """Counts and other properties of the text of leaves. Features are computed from them."""
 
     counts: IntArray
     """(n_leaves, len(COUNTS))."""
@@ -122,7 +122,7 @@ def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
 
 
 def _count(count: Callable[[str], int], texts: Sequence[str], mask: npt.NDArray[np.bool_]) -> IntArray:
-    """Apply `count` to each text in `mask`. The result for other texts is 0."""
+    """Apply `count` to each string in `mask`. The result for other strings is 0."""
     counts = np.zeros(len(texts), np.int64)
     for number in np.flatnonzero(mask).tolist():
         counts[number] = count(texts[number])

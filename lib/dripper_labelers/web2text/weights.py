@@ -1,4 +1,4 @@
-"""Loads and saves the weights of the labeler `web2text`: an .npz file with int16 matrices."""
+"""Loads and saves the weights of the `web2text` labeler: an .npz file with int16 matrices."""
 
 import hashlib
 import io
@@ -56,8 +56,8 @@ class Weights:
 
 
 def save_weights(weights: Weights, path: Path) -> None:
-    """Write the file. Equal weights give equal bytes. Raises ValueError if a weight is outside
-    ±32."""
+    """Write the file. The same weights always give the same bytes. Raises ValueError if a weight is
+    outside ±32."""
     meta = {
         "format": FORMAT, "features": NAMES, "pair_features": PAIR_NAMES, "pair_weight": weights.pair_weight,
         "main_bias": weights.main_bias,

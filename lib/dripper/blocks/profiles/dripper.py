@@ -61,7 +61,7 @@ def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Pag
     Linear time (see `tree.parser`).
 
     Args:
-        html: The page as UTF-8. NULs in texts are dropped.
+        html: The page as UTF-8. NULs in text are dropped.
 
     Raises:
         PageError(PARSE_FAILED): If the page exceeds `reading.limits`.

@@ -3,7 +3,7 @@ paper (A.10 step 1) and the paper's v1.0 code.
 
 Headers, footers and navigation are removed by element name, class or id, asides by element name,
 and other elements by `display:none`. No block contains their text. The model sees 200 characters of
-each block (A.10 step 4). Everything else works as in profile `dripper`.
+each block (A.10 step 4). Everything else works as in the `dripper` profile.
 """
 
 import re

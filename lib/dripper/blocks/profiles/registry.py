@@ -18,7 +18,7 @@ class Profile(ABC):
     """A set of rules for splitting a page into blocks and for writing its main HTML."""
 
     name: str
-    """The profile's name, as in the setting `profile` and the column `profile`."""
+    """The profile's name, as in the `profile` setting and the `profile` column."""
     prune: Callable[[str, Collection[int]], str] | None = None
     """Writes main HTML from mapping HTML and main ids. If None, `keep.cut` cuts main HTML from the
     page's tree. HTML that a profile writes itself is parsed again for Markdown."""

@@ -65,11 +65,9 @@ def _is_caption(tree: Tree, element: int) -> bool:
 def pair_captions(tree: Tree, images: Sequence[int]) -> list[tuple[int, Sequence[int]]]:
     """Return each caption with its images. The images are searched for in the nearest element
     around the caption that contains images. If this element is a `figure`, all its images belong to
-    the caption. Otherwise, only the images next to the caption do.
-
-    Almost no text, except other captions, may come between a caption and its images. On 88 of 4,911
-    training pages, texts that are no captions had a caption's class: review counts, prices, notes
-    under a form.
+    the caption. Otherwise, only the images next to the caption do: the text between them, apart
+    from other captions, must be no longer than a credit. On 88 of 4,911 training pages, a caption's
+    class was used for other text: review counts, prices, notes under a form.
 
     Args:
         images: All images, in document order.

@@ -44,7 +44,8 @@ _SIZE_IN_NAME = re.compile(
     r"(?:[-_@.](?:\d{2,4}x\d{0,4}|x\d{2,4}|\d{2,4}w?|[1-4]x|large|medium|small|thumb|scaled|full))+$"
 )
 _TELLING = 6
-"""Minimum number of characters in a file name that identifies the file without its folder."""
+"""A file name of at least this many characters is enough to identify a file. Shorter names need the
+folder."""
 _PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
 _TRACKERS = (
     "doubleclick", "scorecardresearch", "quantserve", "omtrdc", "2o7.net", "xiti", "smartadserver", "mathtag",

@@ -101,7 +101,7 @@ def link_films(tree: Tree) -> list[int]:
         if tree.tags[element] == STAND_IN:
             tree.replace(element, "")
         else:
-            # The texts inside are for browsers without video.
+            # The text inside is for browsers without video support.
             tree.parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
         links.append((last, [tag, escape_attribute(address), "</a>", ""]))
     links.sort()

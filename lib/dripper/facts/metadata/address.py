@@ -8,7 +8,7 @@ from dripper.tree.tree import unescape
 from dripper.tree.urls import Base
 
 _SEARCHED = 4096
-"""Number of bytes that are searched. Programs that save a page write the URL near the start."""
+"""Number of bytes to search. Programs that save a page write the URL near the start."""
 _COMMENTS: tuple[tuple[re.Pattern[bytes], Callable[[str], str]], ...] = (
     # Browsers; the number is the length of the URL.
     (re.compile(rb"<!--\s*saved from url=\(\d+\)(\S+)", re.IGNORECASE), str),

@@ -21,8 +21,8 @@ _BUDDHIST = 543
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 """The year before the first year of each era."""
 _LONGEST = 100
-"""Maximum length, in characters, of a text that states a single date. A longer text may state
-several dates."""
+"""Maximum length, in characters, of text that states a single date. Longer text may state several
+dates."""
 _LONGEST_TIME = 30
 
 _ACCENTS = re.compile("[\u0300-\u036f.]")
@@ -60,7 +60,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 
 
 class Found(NamedTuple):
-    """A date within a text."""
+    """A date within text."""
 
     start: int
     end: int
@@ -68,8 +68,8 @@ class Found(NamedTuple):
 
 
 def parse_date(text: str) -> str | None:
-    """Return the date that a short text states, with the time of day if given. Return None if the
-    text states no date or an ambiguous date.
+    """Return the date that a short `text` states, with the time of day if given. Return None if the
+    date is missing or ambiguous.
 
     >>> parse_date("2024-05-03T15:47:42.389+0200")
     '2024-05-03T15:47:42+02:00'
@@ -83,7 +83,7 @@ def parse_date(text: str) -> str | None:
 
 
 def find_dates(text: str) -> list[Found]:
-    """Return the dates in a text, in order.
+    """Return the dates in `text`, in order.
 
     >>> [found.iso for found in find_dates("Updated 7 April 2025, published May 3, 2024")]
     ['2025-04-07', '2024-05-03']
@@ -96,14 +96,14 @@ def find_dates(text: str) -> list[Found]:
 
 
 def cut_dates(text: str) -> str:
-    """Return a text without its dates."""
+    """Return `text` without its dates."""
     for found in reversed(find_dates(text)):
         text = f"{text[: found.start]} {text[found.end :]}"
     return text
 
 
 def says_change(text: str) -> bool:
-    """Return whether a text mentions a change, such as "Last updated"."""
+    """Return whether `text` mentions a change, such as "Last updated"."""
     return compile_words(CHANGES).search(text) is not None
 
 
@@ -253,8 +253,8 @@ _PRECISIONS = {4: "year", 7: "month", 10: "day"}
 
 
 def parse_any_date(text: str) -> str | None:
-    """Return the date that a short text states. Unlike `parse_date`, also accept a month or a year
-    alone. Meant for values that are declared to be dates.
+    """Return the date that a short `text` states. Unlike `parse_date`, also accept a month or a
+    year alone. Meant for values that are declared to be dates.
 
     >>> [parse_any_date(text) for text in ("2024/05", "May 2024", "2024", "202413")]
     ['2024-05', '2024-05', '2024', None]

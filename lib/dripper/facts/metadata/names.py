@@ -69,7 +69,7 @@ def join_lines(text: str) -> str:
 
 
 def remove_tags(text: str) -> str:
-    """Remove HTML tags, escaped or not, that a site's editor left in a text.
+    """Remove HTML tags, escaped or not, that a site's editor left in `text`.
 
     >>> join_lines(remove_tags("<p>Rain in <b>Bergen</b>.</p>&lt;br&gt;Sun in Oslo, x < y."))
     'Rain in Bergen. Sun in Oslo, x < y.'
@@ -78,10 +78,10 @@ def remove_tags(text: str) -> str:
 
 
 def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda text: False) -> tuple[str, ...]:
-    """Return the names in texts that each state one or more authors.
+    """Return the names in `texts`. Each string states one or more authors.
 
     Args:
-        is_one: Returns whether a whole text is one name, such as the site's name.
+        is_one: Returns whether a whole string is one name, such as the site's name.
 
     >>> split_authors(["By Ann Lee and Bo  Ray", "https://e.org/ann", "admin", "Lee, Ann"])
     ('Ann Lee', 'Bo Ray', 'Lee, Ann')
@@ -92,8 +92,8 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
         stated = _APART.split(line)
         parts = list(takewhile(lambda part: not _ROLE.search(part), stated)) or [line]
         line = line if len(parts) == len(stated) else ", ".join(parts)
-        # "Lee, Ann" and "Marks & Spencer" are one name each. A text with several names has a first
-        # and a last name for each.
+        # "Lee, Ann" and "Marks & Spencer" are one name each. A string with several names has a
+        # first and a last name for each.
         are_several = all(map(_may_be_name, parts)) and not is_one(line) and not _FIRM.search(line)
         for name in (_OFFICE_BEHIND.sub("", part.strip(_ENDS)) for part in (parts if are_several else [line])):
             is_name = 1 < len(name) <= _LONGEST and not _NO_NAME.search(name)
@@ -103,7 +103,7 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
 
 
 def is_whole(text: str) -> bool:
-    """Return whether a text has a first and a last name, or more words.
+    """Return whether `text` has a first and a last name, or more words.
 
     >>> [is_whole(text) for text in ("Ann Lee", "Ann", "山田太郎", "김철수")]
     [True, False, True, True]
@@ -112,7 +112,7 @@ def is_whole(text: str) -> bool:
 
 
 def _may_be_name(text: str) -> bool:
-    """Return whether a text may be a person's first and last name: at most six words and no
+    """Return whether `text` may be a person's first and last name: at most six words and no
     digit."""
     return is_whole(text) and text.count(" ") < 6 and not any(map(str.isdigit, text))
 
@@ -146,7 +146,7 @@ def cut_company(name: str, is_site: Callable[[str], bool] = lambda text: False) 
     """Remove text after a separator, or in brackets, from the end of a person's name.
 
     Args:
-        is_site: Returns whether a text is the site's name.
+        is_site: Returns whether a string is the site's name.
 
     >>> list(map(cut_company, ("Ann Lee | The Daily", "Ann Lee (Editor)", "The Daily - Sport")))
     ['Ann Lee', 'Ann Lee', 'The Daily - Sport']
@@ -157,10 +157,8 @@ def cut_company(name: str, is_site: Callable[[str], bool] = lambda text: False) 
 
 
 def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the first text that contains any. Dates and counts beside the names are
-    removed.
-
-    Later texts are ignored, because they belong to comments, answers and other articles.
+    """Return the names in the first string that contains any. Dates and counts beside the names are
+    removed. Later strings are ignored, because they belong to comments, answers and other articles.
 
     >>> read_byline(["", "By Ann Lee on 3 May 2024 | 5 min read", "Bo Ray"])
     ('Ann Lee',)
@@ -175,7 +173,8 @@ def _cut_before(line: str) -> str:
 
 
 def split_tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the keywords in texts. A text holds one keyword, or several separated by commas.
+    """Return the keywords in `texts`. Each string holds one keyword, or several separated by
+    commas.
 
     >>> split_tags(["rain, Bergen", "Rain"])
     ('rain', 'Bergen')

@@ -108,7 +108,7 @@ class JsonLd:
         self._dated = [value for value in self._works if "profilepage" not in read_types(value)]
 
     def texts(self, *names: str, works: Sequence[dict[str, Any]] | None = None) -> Iterator[str]:
-        """Search the objects in order for the properties `names`. Yield the texts of the first
+        """Search the objects in order for the properties `names`. Yield the strings of the first
         property that has any.
 
         Args:
@@ -116,14 +116,14 @@ class JsonLd:
         """
         for value in self._works if works is None else works:
             for name in names:
-                # Yield each text once: a page can refer to a long text any number of times.
+                # Yield each string once: a page can refer to a long string any number of times.
                 texts = list(dict.fromkeys(self._texts(value.get(name))))
                 if texts:
                     yield from texts
                     return
 
     def dates(self, *names: str) -> Iterator[str]:
-        """Yield the same texts as `texts`, but skip profile pages. Their date is the day when the
+        """Yield the same strings as `texts`, but skip profile pages. Their date is the day when the
         profile was created."""
         return self.texts(*names, works=self._dated)
 
@@ -156,7 +156,7 @@ class JsonLd:
         return self._named.get(identity, item) if isinstance(identity, str) else item
 
     def _texts(self, value: Any, inside: tuple[str, ...] = ("name",)) -> Iterator[str]:
-        """Yield the texts of a property: its own text, the texts of a list's items, or the name of
+        """Yield the strings of a property: its own text, the text of a list's items, or the name of
         an object or a referenced object."""
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, str):
@@ -215,7 +215,7 @@ def _find_form(name: str) -> int | None:
 
 
 _MOST_BYLINES = 20
-"""Maximum number of bylines that are read."""
+"""Maximum number of bylines to read."""
 _FEWEST_LISTED = 6
 """A page with at least this many different bylines is a list of articles, unless the page declares
 that it is an article."""
@@ -405,7 +405,7 @@ def _choose_authors(
 
     def is_credible(name: str) -> bool:
         """Return whether a name in a `meta` element may be an author. On a page that is not an
-        article, the name may also be the designer."""
+        article, the name may also be that of the site's designer."""
         return is_whole(name) or is_organisation(name) or visible.shows(name)
 
     declared_names: Iterable[tuple[str, ...]] = chain(

@@ -21,14 +21,14 @@ _FRAME = re.compile(
 """Text around a title: the number of unread messages, words that phpBB adds, or a separator at the
 end."""
 _LONGEST = 500
-"""Maximum length in characters. A longer text is not a title, and examining each of its separators
+"""Maximum length in characters. Longer text is not a title, and examining each of its separators
 would take too long."""
 _BARS = re.compile(r"\s*[|»]\s*|\s::\s")
 _SITE_WORDS = 4
 """Maximum number of words after a title's last bar that count as the site's name or a part of the
 name."""
 _MOST_FIRST = 4
-"""Number of main texts that are searched for the title."""
+"""Number of strings of main text to search for the title."""
 _COLONS = re.compile(r":\s+")
 _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
 """Separators between a heading and the section before it."""
@@ -61,11 +61,11 @@ class SiteName:
         self._owners.discard("")
 
     def is_in(self, text: str) -> bool:
-        """Return whether a text is the site's name and nothing else."""
+        """Return whether `text` is the site's name and nothing else."""
         return not self._names.isdisjoint(_spell(text))
 
     def begins(self, text: str) -> bool:
-        """Return whether a text begins with the site's name, such as the name of a local office."""
+        """Return whether `text` begins with the site's name, such as the name of a local office."""
         return any(len(name) > 4 and fold(text).startswith(name) for name in self._names)
 
     def find_in(self, title: str, site: str | None = None) -> str | None:
@@ -130,7 +130,7 @@ def choose_title(
         declared: The title that the metadata states.
         headings: Texts of the first-level headings, in order.
         page_title: The text of `<title>`.
-        list_lower: Returns the texts of lower-level headings.
+        list_lower: Returns the text of each lower-level heading.
     """
     declared, page_title = declared or "", _FRAME.sub("", page_title)
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
@@ -159,7 +159,7 @@ def choose_title(
 
 
 def is_sentence(text: str) -> bool:
-    """Return whether a text is more than a name: it has several words, most of them in lower case.
+    """Return whether `text` is more than a name: it has several words, most of them in lower case.
 
     >>> [is_sentence(text) for text in ("How to read a rain gauge", "Office of the City Clerk")]
     [True, False]
@@ -169,11 +169,11 @@ def is_sentence(text: str) -> bool:
 
 
 def contains_title(texts: Iterable[str], title: str) -> bool:
-    """Return whether the main texts of a page include the page's title. This is the case if one of
-    the first few texts is the title. It is also the case if the very first text is most of the
+    """Return whether a page's main text includes the page's title. This is the case if one of the
+    first few strings is the title. It is also the case if the very first string is most of the
     title, or contains the title and little more.
 
-    Texts further down may only repeat the title, for example in a fact table or a list of links.
+    Text further down may only repeat the title, for example in a fact table or a list of links.
 
     >>> contains_title(["News", "Rain in Bergen", "It rained."], "Rain in Bergen")
     True

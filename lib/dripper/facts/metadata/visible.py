@@ -78,14 +78,14 @@ _NEAREST = 3
 """Number of elements that describe a date: the element with the date, and the nearest elements
 around it."""
 _MOST_ABOVE = 8
-"""Maximum number of ancestors that are searched."""
+"""Maximum number of ancestors to search."""
 _MOST_TITLES = 8
 """Maximum number of first-level headings that are examined."""
 _MOST_LOWER = 40
 """Maximum number of second- and third-level headings that are examined."""
 _NEAREST_TITLE = 24
 _NEAR_TITLE = 64
-"""Number of texts and tags that are searched for the page's own date, before and after a title. The
+"""Number of texts and tags to search for the page's own date, before and after a title. The
 second value is for articles."""
 _FEW_WORDS = 5
 """A line beside a title counts as a line of dates if it has at most this many words per date."""
@@ -98,7 +98,7 @@ _MORE = 12
 as "Published on"."""
 _LONGEST_BEFORE = 200
 _LONGEST_LABEL = 30
-"""Number of characters that are searched for a label before a date."""
+"""Number of characters to search for a label before a date."""
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
@@ -150,15 +150,15 @@ class Visible:
         return iter(values if len(values) <= most else ())
 
     def related(self, kind: str) -> Iterator[str]:
-        """Yield the texts of links with `kind` in their `rel`."""
+        """Yield the text of each link with `kind` in its `rel`."""
         linked = [tag for tag, kinds in self._tree.values("rel").items() if kind in kinds.lower().split()]
         found = [element for element, _ in self._of_tags(linked)]
         rows = self._find_rows(found) if kind == "author" else ()
         yield from (self._text(element) for element in found if element not in rows)
 
     def bylines(self) -> Iterator[str]:
-        """Yield the texts of elements with an author or byline class, except in readers' comments
-        and boxes about the author."""
+        """Yield the text of each element with an author or byline class, except in readers'
+        comments and boxes about the author."""
         for element, classes in self._held:
             if element not in self._in_rows and _is_byline(classes) and not self._of_others(element):
                 yield self._line(element)
@@ -173,7 +173,7 @@ class Visible:
         return rows if len(set(map(self._text, rows))) > 1 else set()
 
     def posters(self) -> Iterator[str]:
-        """Yield the user names in a thread's posts: the short texts of elements with a user-name or
+        """Yield the user names in a thread's posts: the short text of elements with a user-name or
         author class."""
         for element, classes in self._held:
             if (_USER_NAME.search(classes) or element in self._in_rows) and not self._of_others(element):
@@ -188,7 +188,7 @@ class Visible:
         return [(element, attribute(tag, "class") or "") for element, tag in holders]
 
     def signed(self) -> Iterator[str]:
-        """Yield the texts of links to a person's page right after a word such as "By"."""
+        """Yield the text of each link to a person's page right after a word such as "By"."""
         links = [tag for tag in self._tree.names if tag[:3] == "<a " and _OF_PERSON.search(tag)]
         for element, _ in self._of_tags(links):
             before = range(self._tree.opens[element] - 1, max(self._tree.opens[element] - _MOST_BETWEEN, 0), -2)
@@ -289,8 +289,8 @@ class Visible:
 
     @cached_property
     def dates_beside_title(self) -> list[tuple[str, bool]]:
-        """Pairs (date, is_change) from the texts right above and below the first heading. Only
-        texts with dates and little else count."""
+        """Pairs (date, is_change) from the text right above and below the first heading. Only
+        strings with dates and little else count."""
         tree, found = self._tree, list[tuple[int, str, list[tuple[str, bool]]]]()
         if not self._titles:
             return []
@@ -338,11 +338,11 @@ class Visible:
         return set(unescape(" ".join(self._tree.parts[::2])).split())
 
     def headings(self) -> Iterator[str]:
-        """Yield the texts of first-level headings, without permalinks."""
+        """Yield the text of each first-level heading, without permalinks."""
         return map(self._heading, self._titles)
 
     def lower_headings(self) -> Iterator[str]:
-        """Yield the texts of the first second- and third-level headings."""
+        """Yield the text of each of the first second- and third-level headings."""
         return map(self._heading, islice(chain(self._tree.find("h2"), self._tree.find("h3")), _MOST_LOWER))
 
     def _heading(self, element: int) -> str:
@@ -467,5 +467,5 @@ def _is_byline(classes: str) -> bool:
 
 
 def find_first_date(texts: Iterator[str], parse: Callable[[str], str | None] = parse_date) -> str | None:
-    """Return the first date that one of the texts states."""
+    """Return the first date in `texts`."""
     return next((iso for text in texts if (iso := parse(text))), None)

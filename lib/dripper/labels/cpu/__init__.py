@@ -1,2 +1,2 @@
-"""The labeler `cpu`. It computes features of each block (`features`), applies a small network, and
+"""The `cpu` labeler. It computes features of each block (`features`), applies a small network, and
 decides the labels."""

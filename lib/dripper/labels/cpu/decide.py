@@ -63,7 +63,8 @@ def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshol
     image, is main if its probability is at least half of the best F1. For another beta, the bound
     is the best F-beta divided by 1 + beta². If `threshold` is given, it is the bound.
 
-    Among equal scores, the smaller set wins. Among equal probabilities, the earlier block wins.
+    If two sets have the same score, the smaller set wins. If two blocks have the same probability,
+    the earlier block wins.
 
     Args:
         beta: The weight of recall relative to precision (F-beta).

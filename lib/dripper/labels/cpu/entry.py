@@ -1,4 +1,4 @@
-"""Entry and settings of the labeler `cpu`. Annotators disagree on two conventions: whether readers'
+"""Entry and settings of the `cpu` labeler. Annotators disagree on two conventions: whether readers'
 comments under an article are main content, and whether the page's title is.
 
 By default, the labeler follows the network's training sets, which usually leave out both. If the
@@ -27,7 +27,7 @@ BETAS: Mapping[str, float] = {"precision": 0.5, "balanced": 1.0, "recall": 2.0}
 
 
 class CpuSettings(Section):
-    """The labeler `cpu`: conventions on which people disagree."""
+    """The `cpu` labeler: conventions on which people disagree."""
 
     comments: Wish = "auto"
     """Readers' comments under an article, a product or a video. Forum posts are content, and are

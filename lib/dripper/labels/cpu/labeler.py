@@ -1,4 +1,4 @@
-"""The labeler `cpu`. It computes features of the blocks, and applies a small network and a focus.
+"""The `cpu` labeler. It computes features of the blocks, and applies a small network and a focus.
 On doubtful pages, it uses further networks. It marks the set of blocks with the highest expected
 F1.
 
@@ -43,7 +43,7 @@ _BALANCED = CpuSettings()
 
 
 class CpuLabeler:
-    """The labeler `cpu` (see the module). Labels and probabilities of a page are bit-identical on
+    """The `cpu` labeler (see the module). Labels and probabilities of a page are bit-identical on
     every machine."""
 
     name = "cpu"
@@ -83,7 +83,7 @@ class CpuLabeler:
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
         """Return, for each feature group, its evidence that each block is main, in log odds (see
-        the module `reasons`)."""
+        the `reasons` module)."""
         with one_thread(self._blas):
             windows = [
                 (weigh_groups(self._weights, *normalize_page(self._weights, window.blocks)), own)

@@ -1,4 +1,4 @@
-"""Explains the decisions of the labeler `cpu`, by computing the odds of each block without one
+"""Explains the decisions of the `cpu` labeler, by computing the odds of each block without one
 group of features.
 
 For each group, the network runs again with the group's features set to their means over the

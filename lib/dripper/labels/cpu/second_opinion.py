@@ -30,13 +30,14 @@ DOUBT = 4.0
 
 
 def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends: IntArray) -> FloatArray:
-    """Divide the odds of main by DOUBT, except in the smallest container with at least the fraction
-    MAIN_SHARE of the main words. Return the new probabilities.
+    """Divide the odds of main by DOUBT in blocks outside the page's focus. The focus is the
+    smallest container that has at least MAIN_SHARE of the main words. Return the new probabilities.
 
     Args:
         probability: (n_blocks,), each block's probability of main, in multiples of 2^-12.
         words: (n_blocks,), the number of words. The weight of a block is its number of words times
-            its squared probability, so that certain blocks decide.
+            its squared probability, so blocks that are almost certainly main have the most
+            influence.
         starts, ends: (n_blocks, n_levels), the ranges of blocks in containers, as in
             `network.BlockSequence`. The last level is the page.
 

@@ -1,4 +1,4 @@
-"""Reads the weights of the labeler `cpu` from an .npz file with int16 matrices. Their model card is
+"""Reads the weights of the `cpu` labeler from an .npz file with int16 matrices. Their model card is
 docs/model_card_cpu.md."""
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The labeler `lm`: Dripper's language models with label-only decoding (Dripper paper, 3.3 and
+"""The `lm` labeler: Dripper's language models with label-only decoding (Dripper paper, 3.3 and
 3.4). See docs/labeler_lm.md.
 
 Importing this package loads nothing. `labeler` loads vLLM and transformers, `encoder` only the

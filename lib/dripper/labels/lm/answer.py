@@ -1,7 +1,7 @@
 """Defines the forms of a language model's answer, and parses answers.
 
 The number N of blocks determines everything in an answer except the labels (Dripper paper, 3.4). An
-answer is therefore a text with N holes.
+answer is therefore fixed text with N holes.
 """
 
 import json
@@ -84,9 +84,9 @@ def parse_answer(text: str) -> dict[int, bool]:
     """Parse free text into labels by block id, True for main. Meant for engines that cannot be
     restricted to a form.
 
-    A text with `{` is read as JSON, from the first `{` on. If the JSON breaks off or does not
+    Text with `{` is read as JSON, from the first `{` on. If the JSON breaks off or does not
     parse, its complete pairs are used. Values other than `main` and `other`, and keys that are not
-    numbers, are ignored. A text without `{` is read as compact. If a block is answered twice, the
+    numbers, are ignored. Text without `{` is read as compact. If a block is answered twice, the
     last answer counts, as in the public code (MinerU-HTML 1.1, `parse_llm_response`). The caller
     must drop ids that the page does not have, and treat blocks without an answer as not main, as
     the public code does.

@@ -103,6 +103,6 @@ class Api:
         return answer
 
     def _without_key(self, text: str) -> str:
-        """Return a text without the key. Some servers repeat a key that they refuse, and their
+        """Return text without the key. Some servers repeat a key that they refuse, and their
         replies end up in logs."""
         return text.replace(self._key, "…") if self._key else text

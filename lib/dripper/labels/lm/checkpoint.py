@@ -12,7 +12,7 @@ from dripper.labels.hub import fetch_snapshot, is_hub_name
 from dripper.labels.lm.settings import import_extra
 
 CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
-# Number of bytes that are read from every weight file. This is enough to distinguish two training
+# Number of bytes to read from every weight file. This is enough to distinguish two training
 # runs of the same architecture.
 FINGERPRINT_BYTES = 1 << 16
 
@@ -51,7 +51,7 @@ class Checkpoint:
     context: int
     """Maximum number of positions, in tokens."""
     version: str
-    """Name and fingerprint, for the column `labeler`."""
+    """Name and fingerprint, for the `labeler` column."""
 
     @property
     def training(self) -> Training:

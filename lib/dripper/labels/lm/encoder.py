@@ -38,7 +38,7 @@ class Job:
 
 
 class PageEncoder:
-    """The part of the labeler `lm` that does not need the model's weights.
+    """The part of the `lm` labeler that does not need the model's weights.
 
     context: maximum tokens of prompt and answer together. version: checkpoint, prompt and answer
     form, for the tables.

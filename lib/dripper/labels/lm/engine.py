@@ -60,7 +60,7 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
     vllm = import_extra("vllm")
     try:
         engine = vllm.LLM(**{**common_options(encoder, settings), **options})
-    except Exception as error:  # vLLM can fail for many reasons, and a person always has to act.
+    except Exception as error:  # vLLM can fail for many reasons, and someone always has to act.
         raise MachineError(
             f"vLLM {engine_version()} cannot start {encoder.checkpoint.name} with decoder {settings.decoder}: "
             f"{summarize(error)}. {advice(settings.decoder)}"
@@ -136,7 +136,7 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
         try:
             engine.llm_engine.abort_request(list(engine.llm_engine.output_processor.request_states), internal=True)
             restored = not engine.llm_engine.has_unfinished_requests() and engine.reset_prefix_cache()
-        except Exception:  # Ignored, because a person has to see the cause, `error`.
+        except Exception:  # Ignored, because the user must see the cause, `error`.
             restored = False
         if not restored:
             raise LabelerStoppedError(f"vLLM's engine stopped working: {summarize(error)}") from error

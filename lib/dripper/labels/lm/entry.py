@@ -1,4 +1,4 @@
-"""Registers the labeler `lm`, which runs in its own stage on GPUs. Importing this module loads
+"""Registers the `lm` labeler, which runs in its own stage on GPUs. Importing this module loads
 neither vLLM nor a tokenizer."""
 
 from collections.abc import Sequence

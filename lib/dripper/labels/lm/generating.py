@@ -110,7 +110,8 @@ def follow(
 
 
 LIKELIEST = 20
-"""Number of tokens for which vLLM returns probabilities. This is vLLM's default limit."""
+"""Number of most probable tokens per position for which vLLM returns probabilities. This is vLLM's
+default limit."""
 
 
 def _likely(logprobs: Mapping[int, float], token: int) -> float:

@@ -1,4 +1,4 @@
-"""The labeler `lm`: combines windows, decoder and probabilities to turn pages into labels."""
+"""The `lm` labeler: combines windows, decoder and probabilities to turn pages into labels."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

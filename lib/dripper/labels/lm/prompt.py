@@ -1,7 +1,7 @@
-"""Prompts of the labeler `lm`: our own, or one that a public checkpoint was trained on.
+"""Prompts of the `lm` labeler: our own, or one that a public checkpoint was trained on.
 
-The texts of the public prompts belong to their authors, so this project contains only hashes to
-recognise them. `dripper prompts fetch` downloads the texts from the authors' package.
+The public prompts belong to their authors, so this project contains only hashes to
+recognise them. `dripper prompts fetch` downloads these prompts from the authors' package.
 """
 
 import ast
@@ -54,7 +54,7 @@ PLACE = "{html}"
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A text with the simplified HTML between `before` and `after`."""
+    """A prompt: the simplified HTML is inserted between `before` and `after`."""
 
     name: str
     before: str
@@ -98,7 +98,7 @@ PUBLIC: Mapping[str, PublicPrompt] = {
 
 
 def sha256(text: str) -> str:
-    """Return the SHA-256 of a text's UTF-8 bytes, in hexadecimal."""
+    """Return the SHA-256 of `text` in UTF-8, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

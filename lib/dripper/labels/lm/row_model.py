@@ -30,8 +30,8 @@ ROW_TOKENS: Mapping[str, int] = {"cuda": 32_768, "cpu": 4_096}
 """Maximum number of tokens in a row, by device. A row of this length keeps the device busy, but
 needs little memory compared with the weights and the cache."""
 CLOSE: Mapping[str, float] = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
-"""Largest accepted difference between the logits of a row and of the unmodified model, as a
-fraction of the range of the unmodified model's logits."""
+"""Largest accepted error of the logits computed in rows, compared with the unmodified model. The
+error is a fraction of the range of the unmodified model's logits."""
 PROBES = (7, 12)
 """Lengths in tokens of the test pages for which the difference in `CLOSE` is checked."""
 ELSE = "labels.lm.engine=vllm may run it"
@@ -210,7 +210,7 @@ class RowModel:
             take_rows(model, tokens)
             made = cls(model.to(device).eval(), device, ROW_TOKENS[device])
             made.prepare(CLOSE[dtype])
-        except Exception as error:  # Several packages can fail; in any case, a person has to act.
+        except Exception as error:  # Several packages can fail; in any case, someone has to act.
             raise MachineError(f"PyTorch cannot run {name} on {device}: {summarize(error)}. {ELSE}") from error
         return made
 
@@ -262,8 +262,8 @@ class RowModel:
         self.cache = PageCache(max(0, room) // per_token)
 
     def logits(self, pieces: Sequence[Piece]) -> list[FloatArray]:
-        """Read pieces, and return the wanted logits of each piece, shape (wanted, tokens of the
-        head). If a page has several pieces, earlier pieces must come first."""
+        """Read pieces, and return the wanted logits of each piece, shape (wanted positions, output
+        tokens). If a page has several pieces, earlier pieces must come first."""
         import torch
 
         with torch.inference_mode():

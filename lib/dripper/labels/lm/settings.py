@@ -1,4 +1,4 @@
-"""Settings of the labeler `lm` (section `labels.lm`), and imports of the optional packages it
+"""Settings of the `lm` labeler (the `labels.lm` section), and imports of the optional packages it
 needs."""
 
 from typing import Any, Literal
@@ -14,7 +14,7 @@ AnswerName = Literal["auto", "json", "json_v0", "json_tight", "json_machine", "c
 
 
 class LmSettings(Section):
-    """The labeler `lm`: a causal language model in vLLM or PyTorch."""
+    """The `lm` labeler: a causal language model in vLLM or PyTorch."""
 
     model: str = ""
     """A folder with a checkpoint, or its name on a model hub."""

@@ -13,7 +13,7 @@ VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.*", "*.tiktoken")
 SYSTEM_MESSAGE = "You are a helpful assistant."
 
 _REFERENCES = {"<": "&lt;"}
-"""Named references for characters. The texts of a page already have `<` in this form."""
+"""Named references for characters. The text of a page already has `<` in this form."""
 _ORDINARY = re.compile(r"[\w\s]*")
 """Words and runs of spaces. They are common on pages, and are not markers even if a vocabulary has
 them as added tokens."""
@@ -50,12 +50,12 @@ class ChatTokenizer:
             raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of a text, without added special tokens."""
+        """Return the token ids of `text`, without added special tokens."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
         return ids
 
     def count(self, text: str) -> int:
-        """Return the number of tokens of a text."""
+        """Return the number of tokens of `text`."""
         return len(self.encode(text))
 
     def token(self, token_id: int) -> str:
@@ -96,9 +96,9 @@ class ChatTokenizer:
 
 
 def _specials(tokenizer: Any) -> list[str]:
-    """Return the tokens that a text must not contain: the tokenizer's special tokens, and markers
-    that were added to its vocabulary. Longer tokens come first, because one token may be the end of
-    another."""
+    """Return the tokens that page text must not contain: the tokenizer's special tokens, and
+    markers that were added to its vocabulary. Longer tokens come first, because one token may be
+    the end of another."""
     special = {token.content for token in tokenizer.added_tokens_decoder.values() if token.special}
     special |= set(tokenizer.all_special_tokens)
     marks = {token for token in tokenizer.get_added_vocab() if not _ORDINARY.fullmatch(token)}

@@ -53,7 +53,7 @@ class PageWindow:
 
 
 def split_blocks(page: SimplifiedPage) -> BlockTexts:
-    """Return the parts of a simplified page. Joined, they give the page again.
+    """Return the parts of a simplified page. Joining the parts reproduces the page.
 
     Raises PageError (labeler_failed) if the HTML does not have the blocks 1..n_blocks in order.
     """
@@ -167,7 +167,7 @@ def _window(
 
 
 def clip(html: str, tokens: int, count_tokens: Callable[[str], int]) -> str:
-    """Shorten a text to at most `tokens` tokens. Roughly the longest possible beginning is kept.
+    """Shorten `html` to at most `tokens` tokens. Roughly the longest possible beginning is kept.
 
     Raises PageError (labeler_failed) if `tokens` is below 1, because the prompt alone fills the
     context.

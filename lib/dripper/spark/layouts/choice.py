@@ -1,6 +1,6 @@
 """Chooses, layout by layout, the pages that an expensive labeler labels.
 
-The table `layouts` stores the chosen pages. From each layout with at least three pages, a few
+The `layouts` table stores the chosen pages. From each layout with at least three pages, a few
 representatives are chosen. Other pages are chosen if the confidence of their first labels is low,
 unless their layout has representatives or a template.
 """
@@ -25,7 +25,7 @@ from dripper.spark.workers.routing import confidence
 
 CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "failed"
 TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"
-"""Values of the column `state` in the table `layouts`."""
+"""Values of the `state` column in the `layouts` table."""
 NOWHERE = ""
 """The host and layout_id in the row that counts a batch's pages without a known layout. Each batch
 has this row, even if the count is 0, because the row marks that the batch's pages were chosen."""
@@ -47,7 +47,7 @@ def placed_pages(pages: DataFrame, layouts: DataFrame) -> DataFrame:
     layouts are joined under a single layout_id.
 
     Args:
-        layouts: Rows of the table `layouts` for all batches. Pages are matched to these layouts
+        layouts: Rows of the `layouts` table for all batches. Pages are matched to these layouts
             first.
     """
     skeletons = pages.select(
@@ -103,7 +103,7 @@ def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: Da
             `placed_pages`.
         earlier: Rows of `layouts` for other batches. If a layout has examples there, it gets no new
             representatives.
-        batches: The batch numbers, in the column `batch`.
+        batches: The batch numbers, in the `batch` column.
         below: A page with a lower confidence goes to the next labeler, if its layout has no
             template and gets no representatives.
     """

@@ -35,7 +35,7 @@ def template_labels(pages: DataFrame, layouts: DataFrame) -> DataFrame:
     from the first labeler.
 
     Args:
-        pages: Rows of `select_with_layout`, with the column `layout_id`.
+        pages: Rows of `select_with_layout`, with the `layout_id` column.
         layouts: Rows of `layouts` for all batches.
     """
     taught = layouts.where(F.col("state") == TEMPLATE)

@@ -1,6 +1,6 @@
 """Forgets pages, in repeatable steps, in any storage that implements `Books`.
 
-First, the matching pages are counted, and a single commit adds the rules to the table `forgotten`.
+First, the matching pages are counted, and a single commit adds the rules to the `forgotten` table.
 From then on, the rules apply. Next, the rows are deleted, the ledger's counts are corrected, and
 the rules are marked as done. If a call is interrupted, the next call or the next run into the
 output finishes its work.
@@ -79,7 +79,7 @@ def go_on(
 
     Args:
         check: Called before each commit. Raises if another run has taken the lease.
-        rule_rows: The rows of the table `forgotten`.
+        rule_rows: The rows of the `forgotten` table.
     """
     rows = [row for row in rule_rows if row["state"] == BEGUN]
     if not rows:
@@ -99,7 +99,7 @@ def check_rules(rule_rows: Sequence[Mapping[str, Any]], known: int, ledger: Ledg
     Without the missing rules, the next reading would bring their pages back.
 
     Args:
-        rule_rows: The rows of the table `forgotten`, including withdrawn rules.
+        rule_rows: The rows of the `forgotten` table, including withdrawn rules.
         known: The largest number of rules that any run has seen.
         name: The table's name, for error messages.
     """
@@ -125,7 +125,7 @@ def drop_returned(
     that the ledger's counts will be corrected.
 
     Args:
-        rule_rows: The rows of the table `forgotten`.
+        rule_rows: The rows of the `forgotten` table.
         unequal: Batches with rows that differ from the ledger's counts.
     """
     begun = rules_of(row for row in rule_rows if row["state"] == BEGUN).rules

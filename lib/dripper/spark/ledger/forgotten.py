@@ -74,7 +74,7 @@ def _host(text: str) -> str | None:
 
 
 def spellings(host: str) -> list[str]:
-    """Return all spellings of a host that may occur in the column `host`.
+    """Return all spellings of a host that may occur in the `host` column.
 
     They are in ASCII or, in older rows, in Unicode, each with and without the root's trailing dot.
 

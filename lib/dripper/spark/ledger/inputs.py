@@ -32,7 +32,7 @@ class Input:
     redo_typed: str = ""
     """The value of --redo, as typed."""
     description: str = ""
-    """The whole input as typed, without signatures, for the table `runs`."""
+    """The whole input as typed, without signatures, for the `runs` table."""
     problems: tuple[str, ...] = ()
     """Problems of an index, as sentences."""
 

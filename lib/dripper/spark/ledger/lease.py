@@ -1,4 +1,4 @@
-"""The lease of an output: only one driver at a time may write. It is stored in the table `runs`.
+"""The lease of an output: only one driver at a time may write. It is stored in the `runs` table.
 
 To begin, a run adds its row under the next number (`epoch`). Delta lets only one driver do so. From
 then on, the run regularly writes a heartbeat to its row.
@@ -189,7 +189,7 @@ class Lease:
     def confirm(self) -> None:
         """Raise BusyError unless this run may still write.
 
-        If no error is raised, none of the run's commits was skipped. The table `runs` is read only
+        If no error is raised, none of the run's commits was skipped. The `runs` table is read only
         if it has changed.
         """
         if self._is_lost or not self._is_newest():
@@ -200,7 +200,7 @@ class Lease:
             )
 
     def note_rules(self, number: int) -> None:
-        """Record the number of rules in the table `forgotten` with the next heartbeat."""
+        """Record the number of rules in the `forgotten` table with the next heartbeat."""
         self._row["rules"] = max(number, self.rules_known)
 
     def confirm_commits(self) -> None:
@@ -317,7 +317,7 @@ class Lease:
 
 @contextmanager
 def hold_lease(books: Books, job: str) -> Iterator[Lease]:
-    """Hold the lease for a job that is not a run, and record in the table `runs` how it ended.
+    """Hold the lease for a job that is not a run, and record in the `runs` table how it ended.
 
     Raises BusyError if another run holds the lease.
     """

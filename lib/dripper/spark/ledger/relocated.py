@@ -1,7 +1,7 @@
 """Tracks moved archives: a file under a new prefix is still the same file.
 
 A page's ID is derived from the address of its file. Therefore the address under which a file was
-first read remains its name in all tables. The table `relocated` has the old and new prefixes. A run
+first read remains its name in all tables. The `relocated` table has the old and new prefixes. A run
 translates the addresses in its input before it compares them with the ledger, and opens the files
 at their current addresses.
 

@@ -26,7 +26,7 @@ def summary(outcome: Outcome, output: str, devices: Mapping[str, DeviceSettings]
     """Return the final counts of a run as lines of text.
 
     Args:
-        devices: GPUs and their rent, for the cost of the stage `label`.
+        devices: GPUs and their rent, for the cost of the `label` stage.
     """
     totals, ledger = outcome.totals, outcome.ledger
     lines = [""]
@@ -185,7 +185,7 @@ def _chain_words(sample: Sample, settings: Settings) -> list[str]:
 
 
 def show(spark: SparkSession, output: str, n_rows: int) -> str:
-    """Return a few rows of the table `extractions`, and the SQL query that reads them."""
+    """Return a few rows of the `extractions` table, and the SQL query that reads them."""
     name = Tables(spark, output).sql_name("extractions")
     order = "ORDER BY markdown_chars DESC, page_id"
     query = f"SELECT url, n_main, markdown FROM {name} WHERE error_code IS NULL {order} LIMIT {n_rows}"

@@ -258,7 +258,7 @@ def count_by_file(pages: DataFrame) -> list[Row]:
 
     `others` is the number of these rows that another version of the program wrote.
     """
-    # The stage `extract` splits the pages again. Another version may split them into other blocks.
+    # The `extract` stage splits the pages again. Another version may split them into other blocks.
     is_other = F.col("dripper") != dripper.__version__
     return pages.groupBy("warc_file").agg(F.count("*").alias("rows"), F.count_if(is_other).alias("others")).collect()
 

@@ -1,4 +1,4 @@
-"""The stage `label`, and the join of pages with their labels for the stage `extract`.
+"""The `label` stage, and the join of pages with their labels for the `extract` stage.
 
 The stage sends rows of `blocks` to the engines and writes the answers to `labels`.
 """
@@ -47,7 +47,7 @@ class _Part:
     n_pages: int
     """Approximate number of pages."""
     request: str | None
-    """Value for the column `request`."""
+    """Value for the `request` column."""
     replaced: str | None
     """SQL condition for the rows that the labels replace. If it is None, the labels are
     appended."""
@@ -76,7 +76,7 @@ class LabelStage:
         several commits. Labels from an earlier attempt at the same request are kept.
 
         Args:
-            only: The pages to label, in the column `page_id`; None: all pages with blocks.
+            only: The pages to label, in the `page_id` column; None: all pages with blocks.
 
         Raises:
             WrongRowsError: If the labels written do not match these pages.
@@ -205,7 +205,7 @@ class Purpose:
 
 
 def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose]:
-    """Return the purpose of each of these runs, read from the table `runs`."""
+    """Return the purpose of each of these runs, read from the `runs` table."""
     rows = tables.read("runs").where(F.col("run_id").isin(sorted(run_ids))).select("run_id", "settings", "versions")
     return {
         row["run_id"]: Purpose(
@@ -258,7 +258,7 @@ pages, including their mapping HTML."""
 
 
 def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tuple[DataFrame, Settings]:
-    """Join `pages` with the columns of `labels` that the stage `extract` reads.
+    """Join `pages` with the columns of `labels` that the `extract` stage reads.
 
     The columns are null for a page without labels. Return the joined rows, and the settings with
     the name of the labeler that made the labels.

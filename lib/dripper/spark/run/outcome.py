@@ -16,7 +16,7 @@ from dripper.warc.read.record import ArchiveFault
 
 @dataclass(slots=True)
 class LabelTotals:
-    """The totals of the stage `label`."""
+    """The totals of the `label` stage."""
 
     pages: int = 0
     """Pages that were labelled or failed."""
@@ -44,7 +44,7 @@ class Totals:
     blocks: int = 0
     """Pages split into blocks, in staged runs."""
     escalated: int | None = None
-    """Pages passed on to the stage `label`, in staged runs of a chain."""
+    """Pages passed on to the `label` stage, in staged runs of a chain."""
     rows: int = 0
     """Rows of `extractions`, counted after they were written."""
     failed_pages: int = 0
@@ -161,7 +161,7 @@ class Outcome:
     stages: tuple[str, ...] = ()
     """Stages that the run executed; empty for the fused job."""
     run_id: str = ""
-    """The run's ID in the table `runs`."""
+    """The run's ID in the `runs` table."""
 
     @property
     def exit_code(self) -> int:

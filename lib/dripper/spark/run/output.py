@@ -44,7 +44,7 @@ too."""
 class OpenOutput:
     """An output that is open for a run.
 
-    Set `outcome` before the context ends. The outcome is then recorded in the table `runs`.
+    Set `outcome` before the context ends. The outcome is then recorded in the `runs` table.
     """
 
     work: Work
@@ -58,7 +58,7 @@ def open_output(
     """Open the tables below `output` for one run. Create missing tables, and hold the lease.
 
     Args:
-        job, input: The run's job and input, recorded in the table `runs`.
+        job, input: The run's job and input, recorded in the `runs` table.
 
     Raises:
         BusyError: If another run is working on the output.

@@ -279,7 +279,7 @@ _NO_PAGES = "the table pages is not there"
 def _put_back_batches(ledger: Ledger) -> list[Batch]:
     """Put batches between stages back to `planned`, and return them.
 
-    Their rows were lost with the table `pages`.
+    Their rows were lost with the `pages` table.
     """
     batches = [batch for state in UNFINISHED[1:] for batch in ledger.batches(state)]
     for batch in batches:

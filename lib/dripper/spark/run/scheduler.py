@@ -15,8 +15,8 @@ from dripper.spark.tables.batches import Batch, touched_batches
 from dripper.spark.tables.sql import reason
 
 IN_FLIGHT = 2
-"""Number of batches to process in parallel. With two, the last slow file of a batch does not leave
-the cluster idle."""
+"""Number of batches to process in parallel. With two, a slow last file does not leave the cluster
+idle."""
 
 
 class BatchLocks:

@@ -65,7 +65,7 @@ class StagedJob(Job):
         self._first, last = split_into_stages(work.settings.labeler)
         self._layouts = Layouts(work) if work.settings.layouts.enabled else None
         self._reports: dict[int, list[Report]] = {}
-        # While the stage `label` is planned, the session has another environment, so no other stage
+        # While the `label` stage is planned, the session has another environment, so no other stage
         # may be planned at the same time.
         self._planning = threading.Lock()
         of_last = work.settings.model_copy(update={"labeler": last})
@@ -239,7 +239,7 @@ class StagedJob(Job):
             self._send_back(batch, lost)
             return False
         except Exception:
-            # If a person or a bucket's lifecycle rule deleted a data file, reading its rows fails
+            # If someone or a bucket's lifecycle rule deleted a data file, reading its rows fails
             # in this run and in every later one.
             forgotten = self._forget_lost_files(batch)
             if forgotten is None:

@@ -1,4 +1,4 @@
-"""Decides how many engines the stage `label` runs, and gives them GPUs and Python workers."""
+"""Decides how many engines the `label` stage runs, and gives them GPUs and Python workers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ _OWN_CLUSTER = (
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The engines of the stage `label`.
+    """The engines of the `label` stage.
 
     `loader` loads the labeler, `n` is the number of concurrent engines, and `profile` is the
     resource profile of their executors (None: any executor).

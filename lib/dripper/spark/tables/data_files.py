@@ -7,12 +7,12 @@ WITHOUT_VECTORS = {
 }
 """Settings that prevent deletion vectors. REORG alone does not suffice: Delta 4.0 skips the files
 of a clustered table, such as `published`. A write with `replaceWhere` deletes rows, too. Delta 4.0
-cannot mark these rows as deleted in a table with a column `path`, such as the ledger, because
+cannot mark these rows as deleted in a table with a `path` column, such as the ledger, because
 Delta's own join uses that column name."""
 DATA_FILES = {
-    # The files have 0.64 times the size of files with Snappy, which is Spark's default.
+    # The files are 0.64 times as large as with Snappy, which is Spark's default.
     "spark.sql.parquet.compression.codec": "zstd",
-    # If the statistics of a row group exclude a page, the group's texts are not read. The default
+    # If the statistics of a row group exclude a page, the group's text is not read. The default
     # of 128 MiB gives one group per file.
     "parquet.block.size": str(8 << 20),
 }

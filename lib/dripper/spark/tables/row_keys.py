@@ -22,7 +22,7 @@ def page_key(page_id: str) -> int:
 
 
 def page_keys() -> Column:
-    """Return the sum of `page_key` over the column `page_id`."""
+    """Return the sum of `page_key` over the `page_id` column."""
     digits = F.substring("page_id", 1, _KEY_DIGITS)
     return F.coalesce(F.sum(F.conv(digits, 16, 10).cast("long")), F.lit(0))
 

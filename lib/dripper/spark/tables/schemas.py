@@ -389,7 +389,7 @@ PROPERTIES = {
     "extractions": {"delta.dataSkippingStatsColumns": "page_id,url,host,warc_file,fetched_at,language,error_code"},
     "published": {
         # Queries that filter by these columns skip files without matching values. By default, Delta
-        # keeps statistics for the first 32 columns, which are mostly texts.
+        # keeps statistics for the first 32 columns, which are mostly text.
         "delta.dataSkippingStatsColumns": "page_id,batch,url,host,warc_file,fetched_at,http_status,language,markdown_chars,"
         "text_sha256,error_code,registered_domain,crawl",
         # This costs nothing for commits that only add rows, and nearly all commits do.

@@ -396,7 +396,7 @@ class Tables:
     def delete_earlier(self, batch: Batch, tables: Iterable[str]) -> None:
         """Delete earlier rows of the batch's files from tables without a file name column.
 
-        The rows are found through the table `pages`.
+        The rows are found through the `pages` table.
         """
         if any(file.has_earlier_rows for file in batch.files):
             condition, touched = replaced_rows(batch).sql, within(touched_batches(batch))

@@ -45,7 +45,7 @@ def maintain(
         verifies: Compare all rows with the ledger by their keys, and leave the files unchanged.
         repairs: Repair differences between the ledger and the rows (`dripper.spark.upkeep.repair`),
             and join no files.
-        publishes: Bring the table `published` up to date first; see `dripper.spark.upkeep.publish`.
+        publishes: Bring the `published` table up to date first; see `dripper.spark.upkeep.publish`.
         single_writer: Whether the user guarantees that there is only one writer.
 
     Raises:

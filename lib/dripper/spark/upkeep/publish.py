@@ -1,4 +1,4 @@
-"""The table `published`: the rows of `extractions`, laid out for queries and kept up to date.
+"""The `published` table: the rows of `extractions`, laid out for queries and kept up to date.
 
 The job writes `extractions` by batch, so a query for a host or a day reads the whole table.
 `published` is clustered by host and fetch time. Each call copies the batches that have changed
@@ -53,7 +53,7 @@ class State:
 
 
 def publish(spark: SparkSession, output: str, with_main_html: bool = True) -> str:
-    """Bring the table `published` up to date, and return a sentence about the result.
+    """Bring the `published` table up to date, and return a sentence about the result.
 
     `publish` holds the lease, because a run that reads files again would move rows from one batch
     to another.

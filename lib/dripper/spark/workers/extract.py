@@ -1,4 +1,4 @@
-"""Code for tasks of the stage `extract`: turns rows of `pages` and labels into `extractions`."""
+"""Code for tasks of the `extract` stage: turns rows of `pages` and labels into `extractions`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing

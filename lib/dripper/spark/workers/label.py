@@ -1,4 +1,4 @@
-"""Code for tasks of the stage `label`: turns rows of `blocks` into rows of `labels`.
+"""Code for tasks of the `label` stage: turns rows of `blocks` into rows of `labels`.
 
 Each Python worker has one engine. An engine takes seconds to minutes to start, so the module keeps
 it as a singleton until Spark ends the worker after an idle minute.

@@ -1,6 +1,6 @@
 """Code for tasks that read: turns archive files into Arrow batches with rows and file reports.
 
-The output has the columns of the step (for example, of `extractions`) and a column `report`. The
+The output has the columns of the step (for example, of `extractions`) and a `report` column. The
 last row for a file, or for a span of a file, contains only the report as JSON. Rows and counts
 therefore come from the same pass and the same attempt at a task.
 """
@@ -94,7 +94,7 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 
 def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
-    """Return the step for the stage `preprocess`. Its rows have the columns for `pages` and
+    """Return the step for the `preprocess` stage. Its rows have the columns for `pages` and
     `blocks`."""
     first, last = split_into_stages(settings.labeler)
     sections = settings.labels.model_dump_json()
@@ -114,7 +114,7 @@ def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
 def _token_counter(labeler: str, labels: str) -> CountTokens:
     """Return the worker's singleton that counts tokens. `labels` is JSON.
 
-    It is separate from the engine, because the stage `preprocess` has no engine.
+    It is separate from the engine, because the `preprocess` stage has no engine.
     """
     sections = LabelsSettings.model_validate_json(labels)
     return find_entry(labeler).count_tokens(labeler_settings(labeler, sections)) or estimate_tokens
@@ -148,7 +148,7 @@ def files_mapper(
     step: Callable[[Settings, int], Step[Any]] = extracting,
     rules: Rules = NO_RULES,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`. Its input column `id` holds indexes into `tasks`.
+    """Return the function for `mapInArrow`. Its `id` input column holds indexes into `tasks`.
 
     Args:
         rules: The rules for forgotten pages. These pages are skipped.

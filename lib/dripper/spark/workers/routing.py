@@ -45,7 +45,7 @@ _BINS = 10_000
 
 
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
-    """Return a batch's pages with the column `escalated`: whether a page goes to the next labeler.
+    """Return a batch's pages with the `escalated` column: whether a page goes to the next labeler.
 
     The column is null for pages without blocks. A page without labels counts as the least certain.
     Ties in confidence are broken by `page_id`, so that the choice is deterministic.

@@ -35,7 +35,7 @@ requests per second, a tenth of the rate that one S3 prefix accepts."""
 _FASTER = 0.8
 _NO_GAP = 0.01
 _SLOWER_EVERY = 1.0
-"""Refusals within this many seconds count as one. Sixteen refused requests that were in flight
+"""Refusals within this many seconds count as one. Sixteen refused requests that were in progress
 together are a single reason to slow down."""
 
 _STATE = struct.Struct("<ddd")

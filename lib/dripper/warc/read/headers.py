@@ -39,10 +39,10 @@ def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int |
     """Return the position of the first record start in `data[start:end]`, or -1.
 
     Args:
-        arc: Whether the file is an ARC; None means unknown, and both formats are searched. An ARC
-            record must start at the beginning of a line. A WARC record may start elsewhere, because
-            its line feed may have been lost. It does not count if the text before it makes the
-            version a value, as in `format: WARC/1.0`.
+        arc: Whether the file is an ARC. If None (unknown), records of both formats are searched
+            for. An ARC record must start at the beginning of a line. A WARC record may start
+            elsewhere, because its line feed may have been lost. It does not count if the text
+            before it makes the version a value, as in `format: WARC/1.0`.
     """
     pattern = _NEXT_EITHER if arc is None else _NEXT_ARC if arc else _NEXT_WARC
     match = pattern.search(data, start, len(data) if end is None else max(0, end))

@@ -1,4 +1,4 @@
-"""Converts main HTML to Markdown. The module `writer` describes the method.
+"""Converts main HTML to Markdown. The `writer` module describes the method.
 
 `convert_with_html2text` writes the Markdown that the Dripper paper scores (4.2.2, "Html+MD"). It
 needs html2text, a GPL-3.0 package that is installed separately.
@@ -43,13 +43,13 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
 
     Args:
         main_html: Any HTML. Blank HTML gives "".
-        is_pruned: Whether `prune` wrote the HTML for the profile `dripper` or `paper`. Such HTML
+        is_pruned: Whether `prune` wrote the HTML for the `dripper` or `paper` profile. Such HTML
             needs no parsing, which saves a fifth of the time.
 
     Raises:
         PageError: OUTPUT_TOO_LARGE, if the Markdown is longer than
             `tree.parser.output_limit(len(main_html))`.
-        MachineError: The setting `converter` is html2text, and html2text is not installed.
+        MachineError: The `converter` setting is html2text, and html2text is not installed.
 
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'

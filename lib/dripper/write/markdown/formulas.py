@@ -56,7 +56,7 @@ def may_have_tex(text: str) -> bool:
 
 
 def cut_tex(text: str, holes: list[str]) -> str:
-    """Return a text with its LaTeX replaced by holes. Otherwise, backslashes and underscores in the
+    """Return text with its LaTeX replaced by holes. Otherwise, backslashes and underscores in the
     LaTeX would be escaped."""
     if "\\" in text or "[tex]" in text:
         pieces, position = list[str](), 0

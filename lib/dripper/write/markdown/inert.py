@@ -90,7 +90,7 @@ def drop_unseen_in_all(texts: list[str]) -> list[str]:
 
 
 def leave_marks(text: str) -> str:
-    """Case-fold a text and remove its punctuation, for comparing texts by their wording.
+    """Case-fold text and remove its punctuation, to compare strings by their wording.
 
     >>> leave_marks("Rain, in Bergen!")
     'rain in bergen'
@@ -140,7 +140,7 @@ def _write_reference(match: re.Match[str]) -> str:
 
 
 def write_inert_line(text: str, before: str = "") -> str:
-    """Return one line of Markdown: the mark `before`, then a text that is shown literally.
+    """Return one line of Markdown: the mark `before`, then text that is shown literally.
 
     >>> write_inert_line("<b> of [a](b), snake_case, 2 * 3", "# ")
     '# &lt;b> of [a\\\\](b), snake_case, 2 * 3'

@@ -98,9 +98,9 @@ class OpenList:
 
     is_ordered: bool = False
     number: int = 0
-    """Number of the last item written, as Markdown renderers count."""
+    """Number of the last item written, as Markdown renderers count it."""
     shown: int = 0
-    """Number of the last item, written or not, as browsers count."""
+    """Number of the last item, written or not, as browsers count it."""
     step: int = 1
     """Difference between the numbers of two items."""
     delimiter: str = "."

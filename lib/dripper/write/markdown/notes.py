@@ -25,7 +25,7 @@ _MOST_AROUND = 6
 """Maximum number of levels from a mark, or from a link back, up to the outermost element that
 contains nothing else."""
 _MOST_TEXTS = 24
-"""Maximum number of texts that are searched for a link back or for a note's label."""
+"""Maximum number of text nodes to search for a link back or for a note's label."""
 _LONGEST_MARK = 16
 _NO_NOTES_IN = words("li dd dt a blockquote summary caption")
 """Elements that cannot contain a footnote definition."""

@@ -12,13 +12,13 @@ _ORDINAL = re.compile(r"\s*([0-9]{1,2})[.)]?\s*")
 _LONGEST = 12
 """A number and the white space around it must have fewer characters than this."""
 _FAR = 40
-"""Maximum number of texts between a number and its step's text."""
+"""Maximum number of text nodes between a number and its step's text."""
 _MOST_AROUND = 6
 """Maximum number of elements between a number and its item."""
 _NO_ORDINALS = CELLS | words("a button code option pre sup")
 """Elements in which a number is not a step number."""
 _PARTS = CELLS | words("button option pre table tr")
-"""Elements that separate a number from a text."""
+"""Elements that separate a number from text."""
 
 
 def join_ordinals(tree: Tree, texts: list[str]) -> None:

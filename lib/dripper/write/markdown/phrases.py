@@ -16,7 +16,7 @@ _BASE = re.compile(r"[0-9)]$|(?<![^\W\d_])[^\W\d_]{1,2}$")
 """The base of an exponent: a number, or a name or unit of one or two letters. A raised number after
 a longer word is a note number."""
 _NEAREST = 32
-"""Number of pieces that are searched for the base before an exponent."""
+"""Number of pieces to search for the base before an exponent."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class PhraseWriter:
 
     def write_control(self, element: int, tag: str) -> bool:
         """Write the checkbox of a task-list item; any other control becomes a space. A task-list
-        item has the class `task-list-item` or a disabled checkbox."""
+        item has the `task-list-item` class or a disabled checkbox."""
         tree = self.source.tree
         parent = tree.parents[element]
         while parent > 0 and tree.tags[parent] in ("label", "p", "span"):
@@ -71,7 +71,7 @@ class PhraseWriter:
         return self.write_blank(element, tag)
 
     def write_drawing(self, element: int, tag: str) -> bool:
-        """Write the texts of a drawing."""
+        """Write the text of a drawing."""
         first, last = self.source.tree.opens[element] // 2 + 1, self.source.tree.closes[element] // 2 + 1
         self.lines.pieces.append(f" {' '.join(self.source.texts[first:last])} ")
         return True

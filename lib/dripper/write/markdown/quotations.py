@@ -14,7 +14,7 @@ from dripper.write.markdown.source import Source
 _BODY = re.compile(r"post|message|content", re.IGNORECASE)
 """Words in the start tag of a `blockquote` that contains a whole post."""
 _MOST_AROUND = 32
-"""Maximum number of elements around a post's rule that are searched for the post's first
+"""Maximum number of elements around a post's rule to search for the post's first
 quotation."""
 _SHARE_INDENTED = 0.85
 """A `blockquote` with more than this fraction of the page's text is not a quotation. This is

@@ -1,5 +1,5 @@
 """Finds text that a page shows twice in a row: a heading after the same heading, an image's
-alternative text next to the same text, or a text next to its version for screen readers."""
+alternative text next to the same text, or text next to its version for screen readers."""
 
 import re
 
@@ -12,7 +12,7 @@ _NEAR = 24
 """Maximum distance, in texts and tags, from an image or a short form to the nearest text. A short
 form contains at most this many texts and tags."""
 _MOST_TIMES = 4
-"""A text next to an image is not compared with the image's alternative text if it is at least this
+"""Text next to an image is not compared with the image's alternative text if it is at least this
 many times as long."""
 _LINES_AND_SHOWS = LINE_BREAKING | SHOWS
 _SPOKEN = re.compile(
@@ -22,7 +22,7 @@ _SPOKEN = re.compile(
 _SIGNS = ("isually", "sr-only", "screen", "clipped")
 """Each name that `_SPOKEN` finds contains one of these words."""
 _MAX_TWIN = 200
-"""Maximum length of a repeated text, in characters."""
+"""Maximum length of repeated text, in characters."""
 
 
 def find_repeated_headings(source: Source) -> set[int]:
@@ -84,7 +84,7 @@ def find_twins(source: Source) -> set[int]:
 
 
 def _find_beside(source: Source, element: int) -> list[int]:
-    """Return the positions of the texts right before and after an element, on the same line. Return
+    """Return the positions of the text right before and after an element, on the same line. Return
     none if the element is long or breaks the line."""
     tree = source.tree
     start, end = tree.opens[element], tree.closes[element]

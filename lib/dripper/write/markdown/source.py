@@ -1,5 +1,5 @@
-"""Holds a tree with its texts as they will be written, and answers questions about the content of
-its elements. Each answer is a binary search, so a deep or large page costs hardly more."""
+"""Holds a tree with its text as it will be written, and answers questions about the content of
+elements. Each answer is a binary search, so a deep or large page costs hardly more."""
 
 import sys
 from bisect import bisect_right
@@ -25,7 +25,7 @@ class Source:
 
     Args:
         texts: The tree's texts, from the even positions of its parts. Writers may change the texts.
-        holes: Finished Markdown that the texts refer to by number (see `inert.HOLE`).
+        holes: Finished Markdown that the text refers to by number (see `inert.HOLE`).
     """
 
     def __init__(self, tree: Tree, texts: list[str], holes: list[str]) -> None:
@@ -95,7 +95,7 @@ class Source:
 
 
 def read_source(tree: Tree) -> Source:
-    """Return the source for a tree, with unescaped texts. Invisible characters are removed, and
+    """Return the source for a tree, with unescaped text. Invisible characters are removed, and
     line breaks in the HTML become spaces. Elements that a browser shows with a gap get a space
     between them. LaTeX is replaced by holes."""
     holes = list[str]()

@@ -35,8 +35,8 @@ _NEVER_INLINE = words("ul ol menu li dl")
 """Elements that are written as plain blocks in a cell, a heading or a link."""
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
 _Begin = Callable[[Any, int, str], bool]
-"""A part's method that writes or begins an element. Returns whether the element is written with all
-its content."""
+"""Method that writes an element, or only its beginning. Returns whether all content of the element
+is already written."""
 _ELEMENTS: Mapping[str, Mapping[str, _Begin]] = {
     "lines": {
         **dict.fromkeys(EMPHASIZED, Lines.begin_emphasis),
@@ -171,7 +171,7 @@ class Writer:
         return kinds | dict.fromkeys(self._notable, _SPECIAL)
 
     def _begin(self, element: int, tag: str) -> bool:
-        """Begin a special element. Return whether the element is written with all its content."""
+        """Begin a special element. Return whether all content of the element is already written."""
         role = self._source.roles.get(element)
         if role is None and tag in self._notable:
             if may_be_formula(tag) and (formula := read_formula(self._tree, element)) is not None:

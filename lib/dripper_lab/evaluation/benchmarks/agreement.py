@@ -19,7 +19,7 @@ THEIR_NAMES: Mapping[str, str] = {
 """Our extractor → the study's extractor. The last two are successors of the study's tools."""
 
 SAME = 0.005
-"""The maximum difference of equal scores: half a percent of F1 is a few words."""
+"""Scores that differ by at most this much count as equal: half a percent of F1 is a few words."""
 
 STUDY_VERSIONS: Mapping[str, str] = {
     "trafilatura-wceb": "1.4.1",
@@ -64,7 +64,7 @@ class Agreement:
 
 
 def agreements(frame: ScoreTable, reference: Reference) -> list[Agreement]:
-    """Compare the column `wceb_f1` with the published scores for all extractors that are also in
+    """Compare the `wceb_f1` column with the published scores for all extractors that are also in
     the study."""
     if "wceb_f1" not in frame:
         return []

@@ -1,9 +1,9 @@
 """Reads WebMainBench records: JSON lines with annotated HTML, ground truth in Markdown, and tags.
 
-The annotation tool left traces in the pages: `cc-select` on the elements that a person chose, the
-class `mark-selected` on the same elements, `data-anno-uid` on every element, and a style sheet. All
-of them must be removed before extraction. The class alone, which WebMainBench's own cleanup does
-not remove, would reveal the answer to extractors that read class names.
+The annotation tool left traces in the pages: `cc-select` on the elements that an annotator chose,
+the `mark-selected` class on the same elements, `data-anno-uid` on every element, and a style sheet.
+All of them must be removed before extraction. The class alone, which WebMainBench's own cleanup
+does not remove, would reveal the answer to extractors that read class names.
 """
 
 import json

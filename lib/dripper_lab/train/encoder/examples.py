@@ -1,4 +1,4 @@
-"""Creates examples for the labeler `encoder` from labeled pages, and computes the predictions of a
+"""Creates examples for the `encoder` labeler from labeled pages, and computes the predictions of a
 model in training."""
 
 from collections.abc import Iterable, Iterator, Sequence

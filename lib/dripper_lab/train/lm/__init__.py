@@ -1,1 +1,1 @@
-"""Training of a small causal model for the labeler `lm`: `python -m dripper_lab.train.lm`."""
+"""Trains a small causal model for the `lm` labeler: `python -m dripper_lab.train.lm`."""

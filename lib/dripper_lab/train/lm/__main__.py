@@ -1,4 +1,4 @@
-"""Train a small causal model for the labeler `lm` from the archives of labelled pages:
+"""Train a small causal model for the `lm` labeler from the archives of labelled pages:
 
     python -m dripper_lab.train.lm --data DIR --output DIR --sets web-kinds web-kinds-more
 

@@ -16,7 +16,7 @@ from dripper.labels.lm.settings import LmSettings
 
 ANSWER = "compact"
 PROFILE = "dripper"
-"""The labeler `cpu` reads this profile, too, so both labelers can be in one chain."""
+"""The `cpu` labeler reads this profile, too, so both labelers can be in one chain."""
 PROMPT_FILE = "prompt.txt"
 
 _END, _PADDING, _USER, _ASSISTANT = "<|im_end|>", "<|endoftext|>", "<|user|>", "<|assistant|>"

@@ -3,9 +3,9 @@ without the state machine:
 
     python -m dripper_lab.train.lm.score OUTPUT/pages-* --data DIR [--sample 80] [--fsm]
 
-The table also has the labeler `cpu`, all blocks, and the chain `cpu,lm`. Each page counts the same.
-Without the state machine, the model writes freely, and `parse_answer` reads it; a block without an
-answer is other.
+The table also has the `cpu` labeler, all blocks, and the `cpu,lm` chain. All pages have the same
+weight. Without the state machine, the model writes freely, and `parse_answer` reads it; a block
+without an answer is other.
 """
 
 import argparse
@@ -120,7 +120,7 @@ def label_freely(options: Mapping[str, Any], cases: Sequence[Case]) -> tuple[lis
 def label_with(
     options: Mapping[str, Any], cases: Sequence[Case], decoder: str
 ) -> tuple[list[Labels], dict[str, float]]:
-    """Return the labels of the labeler `lm`, and its counters."""
+    """Return the labels of the `lm` labeler, and its counters."""
     labeler = load("lm", **options, decoder=decoder)
     assert isinstance(labeler, LmLabeler)
     try:

@@ -1,1 +1,1 @@
-"""Training of the labeler `neuscraper`: `python -m dripper_lab.train.neuscraper`."""
+"""Trains the `neuscraper` labeler: `python -m dripper_lab.train.neuscraper`."""

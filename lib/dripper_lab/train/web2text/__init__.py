@@ -1,2 +1,2 @@
-"""Training of the labeler `web2text`: `python -m dripper_lab.train.web2text`, and the paper's own
-protocol, `python -m dripper_lab.train.web2text.cleaneval`."""
+"""Trains the `web2text` labeler: `python -m dripper_lab.train.web2text`. The paper's own protocol
+is `python -m dripper_lab.train.web2text.cleaneval`."""

@@ -1,4 +1,4 @@
-"""Train the labeler `web2text` from the archives of labelled pages:
+"""Train the `web2text` labeler from the archives of labelled pages:
 
     python -m dripper_lab.train.web2text --data DIR --output DIR
 

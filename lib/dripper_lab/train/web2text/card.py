@@ -1,4 +1,4 @@
-"""The model card of the labeler `web2text`."""
+"""The model card of the `web2text` labeler."""
 
 import json
 from collections.abc import Sequence

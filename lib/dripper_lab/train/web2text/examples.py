@@ -1,4 +1,4 @@
-"""Makes training examples for the labeler `web2text` from labelled pages, and defines all arguments
+"""Makes training examples for the `web2text` labeler from labelled pages, and defines all arguments
 of a training run.
 """
 

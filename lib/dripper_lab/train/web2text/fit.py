@@ -22,8 +22,8 @@ MAIN_BIASES = (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class Choice(NamedTuple):
-    """The values that are chosen instead of trained, and the mean F1 over words on held-out pages
-    with them."""
+    """Values that are chosen rather than trained, and the mean F1 over words that they reach on
+    held-out pages."""
 
     pair_weight: float
     main_bias: float

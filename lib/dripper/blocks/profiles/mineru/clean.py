@@ -38,7 +38,7 @@ def read_clean(html: bytes, version: Version, reading: Reading) -> CleanPage:
 
 
 def find_scripts(tree: Tree) -> list[int]:
-    """Return the `script` and `style` elements in document order; their texts are stored
+    """Return the `script` and `style` elements in document order; their text is stored
     separately."""
     return [element for element, tag in enumerate(tree.tags) if tag in ("script", "style")]
 

@@ -3,8 +3,8 @@ as MinerU-HTML 1.0.0 and 1.1.2 do, losses included.
 
 The public weights were trained only on this output. If this module drops text or misplaces an id,
 MinerU does the same. The default profile corrects these errors. Besides the tree (`clean`), two
-things differ from profile `dripper`: the paragraphs that are dropped, and the positions of the ids
-in the mapping HTML.
+things differ from the `dripper` profile: the paragraphs that are dropped, and the positions of the
+ids in the mapping HTML.
 """
 
 import re
@@ -334,8 +334,8 @@ class _Mapper:
             self.parts[index] = f"{self.wrapper(block)}{self.parts[index]}</{WRAPPER}>"
 
     def direct_texts(self, element: int) -> dict[str, list[int]]:
-        """Return the indexes of an element's own texts, by stripped text; the first index comes
-        last."""
+        """Return the indexes of an element's own text nodes, by stripped text; the first index
+        comes last."""
         tree = self.tree
         places = [tree.opens[element] + 1] + [tree.closes[child] + 1 for child in tree.children(element)]
         indexes: dict[str, list[int]] = {}

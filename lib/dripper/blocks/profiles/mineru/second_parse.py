@@ -35,9 +35,9 @@ class Read(NamedTuple):
     """A page as libxml2 reads it."""
 
     tree: Tree
-    """The page as libxml2 writes it, but without the texts of script and style."""
+    """The page as libxml2 writes it, but without the text of script and style."""
     scripts: list[str]
-    """The texts of script and style, in document order."""
+    """The text of each script and style, in document order."""
     addresses: Mapping[int, str]
     """The stripped values of all `src` that have white space around their value, by image number.
     libxml2 would write this white space as `%20`."""

@@ -1,5 +1,5 @@
 """The rules of MinerU-HTML 1.0 (1.0.0): its parsers, the elements that it removes, and the way in
-which it truncates texts."""
+which it truncates text."""
 
 import html as references
 import re
@@ -21,11 +21,11 @@ from dripper.tree.elements import CELLS, INLINE, words
 from dripper.tree.tree import Tree, attributes, escape, unescape
 
 CUTOFF = 200
-"""Maximum number of characters for each element, in its own text and the texts after its
+"""Maximum number of characters for each element, in its own text and the text after its
 children."""
 _MOST_DECLARATIONS = 1_000
-"""Maximum number of declarations in a page. Python's `html.parser` searches the whole rest of the
-page for the end of each `<!` and `<?`. If 100,000 of these have no end, this takes minutes."""
+"""Maximum number of declarations in a page. Python's `html.parser` searches the rest of the page
+for the end of each `<!` and `<?`. If 100,000 of these have no end, this takes minutes."""
 
 _INLINE = INLINE | words("br dd dt li select textarea")
 _REMOVED = words("head header footer nav aside style script noscript link meta iframe frame")
@@ -131,7 +131,7 @@ def _find_data(tree: Tree, removed: bytearray) -> bytearray:
 
 
 def _truncate(tree: Tree, parts: list[str], block: Block) -> None:
-    """Truncate the texts of each element after CUTOFF characters. Blank texts are neither counted
+    """Truncate the text of each element after CUTOFF characters. Blank text is neither counted
     nor truncated."""
     used = [0]
     for index in range(block.first, block.last + 1):

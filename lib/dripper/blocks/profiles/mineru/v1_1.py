@@ -1,5 +1,5 @@
 """The rules of MinerU-HTML 1.1 (1.1.2): its parsers, the elements that it removes, and the way in
-which it truncates texts."""
+which it truncates text."""
 
 import html as references
 import re

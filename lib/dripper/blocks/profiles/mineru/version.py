@@ -19,11 +19,11 @@ class CleanPage:
     """A page before its blocks are found."""
 
     tree: Tree
-    """The whole page as libxml2 writes it, except the texts of script and style, which are in
+    """The whole page as libxml2 writes it, except the text of script and style, which is in
     `scripts`, in document order."""
     scripts: list[str]
     texts: list[str]
-    """`tree.parts` as MinerU leaves them: removed elements are blank, and the texts after them are
+    """`tree.parts` as MinerU leaves them: removed elements are blank, and the text after them is
     moved."""
     removed: bytearray
     """Flags by element."""
@@ -43,10 +43,10 @@ class Version:
     name: str
     """The profile's name."""
     first_parse: Callable[[bytes, LexborHTMLParser], str]
-    """Returns the page as the first of the two parsers writes it, from the page's bytes and
-    lexbor's tree."""
+    """Returns the page's HTML after the first of the two parses. The arguments are the page's bytes
+    and lexbor's tree."""
     second_parse: Callable[[bytes, etree.HTMLParser], etree._Element]
-    """Returns the root of the page as the second parser reads it."""
+    """Returns the root of the page after the second parse."""
     remove: Callable[[CleanPage], None]
     """Removes elements before blocks are found."""
     classify: Callable[[Tree, list[str], bytearray], Kinds]
@@ -54,7 +54,7 @@ class Version:
     not_block: frozenset[str]
     """Elements that are never a block (`inline`), or not a block by themselves (`not_block`)."""
     truncate: Callable[[Tree, list[str], Block], None]
-    """Shortens the texts of a block for the model."""
+    """Shortens the text of a block for the model."""
     surround: Callable[[Tree, list[str], Block], Around | None] | None
     """Returns the markup around a block if it is not the block's own tags. If `surround` is None,
     no block gets other markup, and runs of the body are lost."""

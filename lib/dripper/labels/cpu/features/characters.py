@@ -1,4 +1,4 @@
-"""Computes character classes and word hashes for all texts of a page together.
+"""Computes character classes and word hashes for all text of a page together.
 
 A page is one array of code points. Words are found at changes of class. A word is stored as a
 64-bit hash of its lower-case characters, because a Python object per word would be slow.
@@ -49,7 +49,7 @@ _INVERSE = pow(_BASE, -1, 1 << 64)
 
 @dataclass(frozen=True, slots=True)
 class PageCharacters:
-    """The characters and words of a page's texts."""
+    """The characters and words of a page's text."""
 
     counts: IntArray
     """(n_texts, N_CLASSES), number of characters in each class."""
@@ -62,7 +62,7 @@ class PageCharacters:
     """All: (n_words,), for every word in order: its hash, its number of characters, and the index
     of its text."""
     words: IntArray
-    """(n_texts,), number of words in each text: as many as `words_of` finds (except for 'İ', which
+    """(n_texts,), number of words in each text, the same as from `words_of` (except for 'İ', which
     Python lower-cases to two characters)."""
 
     @classmethod

@@ -58,7 +58,7 @@ _COUNTED, _TYPES, _FIELDS = map(
 STRUCTURE_NAMES = (*_COUNTED, *_TYPES, *(f"field_{field}" for field in _FIELDS))
 """Columns for the page as a whole, on the activation grid. The kind of page is estimated from them.
 They are the number of elements by name (log), whether the page declares each type, and the number
-of form fields by type (log; fields with equal start tags count once)."""
+of form fields by type (log; fields with the same start tag count once)."""
 
 # A block of this many characters is nearly always prose; menus and captions are rarely this long.
 LONG_BLOCK_CHARS = 200

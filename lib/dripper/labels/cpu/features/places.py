@@ -24,7 +24,7 @@ element's parent, and so on."""
 FARTHEST = 16_384
 """The largest distance in blocks. Greater distances are replaced by this number. No training page
 has more than a third of this number of blocks. Without this limit, the probability fell from block
-to block on a page of 120,000 equal paragraphs, and reached 0 at the end."""
+to block on a page of 120,000 identical paragraphs, and reached 0 at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Places:
     ends_in: IntArray
     """Both: (n_elements,), the range of blocks in each element, end exclusive."""
     tag_numbers: IntArray
-    """(n_elements,), equal for equal tags."""
+    """(n_elements,), each element's tag as a number."""
     by_end: IntArray
     """(n_elements,), the elements in the order in which they end."""
     n_ended: IntArray
@@ -73,8 +73,8 @@ class Places:
         return np.asarray(sums[self.ends_in] - sums[self.starts_in])
 
     def sums_above(self, values: HashArray) -> HashArray:
-        """Return, for each element, the sum of the values of the element and its ancestors except
-        the root, modulo 2^64, shape (n_elements,).
+        """Sum the values along the path from the root to each element, modulo 2^64. The path
+        includes the element, but not the root. Return the sums, shape (n_elements,).
 
         This is the sum of the values at all start tags up to the element, minus the sum at all end
         tags before the element. The root's value is subtracted separately, because the root ends
@@ -120,14 +120,15 @@ def _pick(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
 
 
 def number_distinct(keys: Sequence[Hashable]) -> IntArray:
-    """Return a number for each key, equal for equal keys: 0, 1, … in order of first appearance."""
+    """Return a number for each key, the same for the same key: 0, 1, … in order of first
+    appearance."""
     numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
 
 
 def link_chars(page: Page) -> list[int]:
     """Return, for each block, the number of characters of its text that are inside links. White
-    space at the ends of a link's texts does not count. Linear in the page's parts.
+    space at the ends of a link's text does not count. Linear in the page's parts.
 
     Links around blocks and links inside blocks are treated alike.
     """
@@ -137,7 +138,7 @@ def link_chars(page: Page) -> list[int]:
 
 def sum_link_chars(tree: Tree) -> list[int]:
     """Return the number of characters inside links before each text of the page, and finally in the
-    whole page: one number more than texts. White space at the ends of a text is not counted."""
+    whole page: one number more than texts. White space at the ends of text is not counted."""
     counts, covered = [0] * (len(tree.parts) // 2 + 1), -1
     for element in tree.find("a"):
         first, last = tree.opens[element] + 1, tree.closes[element]

@@ -41,7 +41,8 @@ def compute_text_features(
 
     `texts` must not be empty.
     """
-    # Title and hints are read as additional texts, so that their words are hashed like all others.
+    # Title and hints are read as additional strings, so that their words are hashed like all
+    # others.
     page = PageCharacters.of([*texts, title, hints.description, hints.body])
     n_blocks = len(texts)
     dates = np.zeros((n_blocks, 1))

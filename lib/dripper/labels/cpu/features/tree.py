@@ -151,7 +151,7 @@ def _compute_container_features(places: Places, chars: FloatArray, link_chars: F
 def _compute_repetition_features(
     places: Places, start_tags: IntArray, chars: FloatArray, link_chars: FloatArray
 ) -> FloatArray:
-    """Return the number of blocks with the same path of tags, or with equal start tags, and these
+    """Return the number of blocks with the same path of tags, or with the same start tag, and these
     blocks' lengths and link shares."""
     paths, depths = _paths(places)
     own, around = places.elements, places.containers[:, 0]

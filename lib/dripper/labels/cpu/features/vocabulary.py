@@ -1,5 +1,5 @@
 """Computes features of the blocks' words: title words, the page's frequent words, cue words, and
-repeated texts.
+repeated text.
 
 Words are hashes (see `characters`), so all work is sorting and counting integers.
 """
@@ -130,7 +130,8 @@ def _count_words(page: PageCharacters, counts: IntArray, owner: IntArray, place:
     # The title is the last text, and counts as an additional block.
     in_block, n_words = page.texts[order], int(is_new.sum())
     of_title = np.bincount(number[in_block == n_blocks], minlength=n_words)
-    # Each (block, word) pair counts once: equal words are in the order of their blocks.
+    # Each (block, word) pair counts once: occurrences of the same word are in the order of their
+    # blocks.
     once = is_new.copy()
     once[1:] |= in_block[1:] != in_block[:-1]
     frequent = _are_frequent(np.bincount(number, minlength=n_words) - of_title)[number]
@@ -187,9 +188,9 @@ def _group_hashes(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """Return an order that groups equal hashes, earlier ones first, and flags for the beginning of
     each group.
 
-    `np.unique` is slow for the few words of a page. So the last bits of each hash are replaced by
-    the hash's position. Only as many bits are replaced as positions need. All such keys differ, so
-    no stable sort of indexes is needed. For a million words, 44 bits of each hash remain.
+    `np.unique` is slow for the few words of a page. So the position of each hash replaces its last
+    bits, only as many as the largest position needs. All such keys differ, so no stable sort of
+    indexes is needed. For a million words, 44 bits of each hash remain.
     """
     n_bits = np.uint64(len(hashes).bit_length())
     keys = hashes * _SPREAD >> n_bits << n_bits
@@ -229,7 +230,7 @@ def _build_cue_table() -> tuple[HashArray, IntArray, npt.NDArray[np.bool_]]:
     """Return the hashes of all cues in ascending order, the bits of each cue, and a table of 2^14
     flags. A flag is set if a cue's hash begins with these 14 bits.
 
-    Cues are split into words as texts are: an ideograph is a word.
+    Cues are split into words as text is: an ideograph is a word.
     """
     bits: dict[int, int] = {}
     for bit, cues in enumerate(CUES.values()):

@@ -52,7 +52,7 @@ class RunFacts:
 
     output: str
     run: Mapping[str, object]
-    """The run's row in the table `runs`."""
+    """The run's row in the `runs` table."""
     files: Sequence[FileFacts] = ()
     """Finished files, unless a later run has rewritten their ledger rows."""
     slowest_pages: Sequence[PageFacts] = ()

@@ -19,7 +19,7 @@ from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, Run
 from dripper.standalone import asset, policy, style_of
 
 SHOWN_FILES = 20
-"""Maximum number of slowest files, and of files with faults, to show. The table `warc_files` has
+"""Maximum number of slowest files, and of files with faults, to show. The `warc_files` table has
 all files."""
 _SHOWN_RATES = 20
 """Maximum number of rows with pages per second. Each row covers the same number of commits."""
