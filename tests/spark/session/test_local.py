@@ -72,7 +72,7 @@ def test_the_log_is_quiet_before_a_session_without_delta_is_refused(
         monkeypatch.setattr(session, name, lambda *_, called=name: calls.append(called))
     session.open_session(SparkSettings())
     # The first look is at the command's own settings, before there is a session.
-    assert calls == ["_require_delta", "_quieten", "_require_delta", "adapt_to_one_machine"]
+    assert calls == ["_require_delta", "_quieten", "adapt_to_one_machine", "_require_delta"]
 
 
 @pytest.mark.spark

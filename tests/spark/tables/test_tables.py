@@ -2,6 +2,7 @@
 whole."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -202,6 +203,26 @@ def test_a_column_that_somebody_renamed_or_dropped_is_not_made_again(
 def test_rows_of_another_batch_are_refused(spark: SparkSession, tables: Tables) -> None:
     with pytest.raises(Exception, match="REPLACE_WHERE"):
         tables.replace_batch("warc_files", ledger_rows(spark, 2, "a"), Batch(1, ()))
+
+
+@pytest.mark.parametrize("file", ["_delta_log/.begun", "begun"])
+def test_a_table_that_another_driver_is_creating_is_waited_for(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    """Delta writes files into the folder before the table's first version."""
+    mine, other = (Tables(spark, str(tmp_path / name)) for name in ("mine", "other"))
+    other.create("runs")
+    begun = tmp_path / "mine" / "runs" / file
+    begun.parent.mkdir(parents=True)
+    begun.touch()
+
+    def end_its_creation(seconds: float) -> None:
+        if seconds:
+            shutil.copytree(tmp_path / "other" / "runs", tmp_path / "mine" / "runs", dirs_exist_ok=True)
+
+    monkeypatch.setattr("dripper.spark.tables.store.sleep", end_its_creation)
+    assert not mine.create("runs")
+    assert mine.read("runs").count() == 0
 
 
 def test_creating_again_keeps_what_is_there(spark: SparkSession, tables: Tables) -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from time import sleep
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
@@ -42,6 +43,7 @@ _VERSIONS_SEEN = 30
 start of the last run, which made the same check."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
 """Settings that replace the options txnAppId and txnVersion in a DELETE, MERGE or UPDATE."""
+_IS_THERE = re.compile("NON_EMPTY_LOCATION|ALREADY_EXISTS")
 
 
 class Tables:
@@ -166,10 +168,12 @@ class Tables:
                 f"TBLPROPERTIES ({_list_properties(table_properties)})"
             )
         except SPARK_ERRORS as error:
-            # Another driver may have created the table first. The lease decides which driver may
-            # write.
-            if self._find(table):
-                return not self.exists(table)
+            # Another driver may have created the table first, or may be creating it now: then the
+            # folder is not empty, but has no version yet. The lease decides which driver may write.
+            for seconds in (0, 1, 2) if _IS_THERE.search(str(error)) else (0,):
+                sleep(seconds)
+                if self._find(table):
+                    return not self.exists(table)
             raise self._unusable("create", table, error) from None
         return True
 
