@@ -24,12 +24,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from dripper.errors import PageError
-from dripper.html import Page, preprocess, prune, to_markdown, to_text
+from dripper.html import Page, preprocess, prune, prune_page, to_markdown, to_text
 from labelled_pages import read_pages
 
 PEER_PACKAGES = ["selectolax<1", "lxml==6.1.3", "beautifulsoup4", "pydantic"]
@@ -120,7 +121,7 @@ def _ours(pages: list[str]) -> dict[str, list[float]]:
         page = _timed(times[names[1]], _both, html, "dripper")
         _timed(times[names[2]], _both, html, "mineru-1.1")
         middle = [k for k in page.item_ids if 0.3 * len(page.blocks) < k <= 0.7 * len(page.blocks)]
-        main_html = _timed(times[names[3]], page.prune, middle)
+        main_html = _timed(times[names[3]], partial(prune_page, page), middle)
         _timed(times[names[4]], prune, page.mapping_html, middle)
         _timed(times["to_markdown"], to_markdown, main_html)
         _timed(times["to_text"], to_text, main_html)

@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from itertools import pairwise
@@ -29,7 +30,7 @@ import numpy as np
 import trafilatura
 
 import dripper
-from dripper.html import preprocess
+from dripper.html import preprocess, prune_page
 from dripper.labels.cpu.arithmetic import IN_C
 from dripper.labels.cpu.features.page_features import compute_features
 from dripper.labels.cpu.labeler import CpuLabeler
@@ -89,7 +90,7 @@ def time_stages(times: Times, labelled: LabelledPage, labeler: CpuLabeler) -> in
     page = timed(times, "preprocess", preprocess, decode(labelled.html, labelled.content_type).text)
     timed(times, "features", compute_features, page)
     (labels,) = timed(times, "features + network + decoding", labeler.label, [page])
-    timed(times, "prune", page.prune, (np.flatnonzero(labels.main) + 1).tolist())
+    timed(times, "prune", partial(prune_page, page), (np.flatnonzero(labels.main) + 1).tolist())
     return len(page.blocks)
 
 

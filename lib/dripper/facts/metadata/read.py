@@ -405,7 +405,7 @@ def _choose_authors(
 
     def is_credible(name: str) -> bool:
         """Return whether a name in a `meta` element may be an author. On a page that is not an
-        article, the name may also be that of the site's designer."""
+        article, the site's designer may also be named there."""
         return is_whole(name) or is_organisation(name) or visible.shows(name)
 
     declared_names: Iterable[tuple[str, ...]] = chain(
