@@ -41,13 +41,13 @@ def section(title: str) -> str:
     return re.split("^##+ ", behind, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-STRUCT = re.compile(r"struct<(.*?)>(?=>?$)")
+STRUCT = re.compile(r"^(array<)?struct<(.*)>(?(1)>)$")
 """The type of a struct, in a list or not, and its fields, which are below the table."""
 
 
 def shown(kind: str) -> str:
     """Return a type as the documents show it: Markdown would take `<` for a tag."""
-    short = STRUCT.sub("struct", kind)
+    short = STRUCT.sub(lambda found: "array<struct>" if found[1] else "struct", kind)
     return f"`{short}`" if "<" in short else short
 
 
@@ -69,7 +69,7 @@ def test_every_column_stands_there_with_its_comment() -> None:
         assert "\n".join(["| column | type | holds |", "|---|---|---|", *rows]) in section(f"`{name}`"), name
         words = " ".join(section(f"`{name}`").split())
         for column, fields in ((each, STRUCT.search(kind)) for each, kind in types.items()):
-            assert not fields or f"- `{column}`: `{fields[1].replace(':', ' ').replace(',', ', ')}`" in words, column
+            assert not fields or f"- `{column}`: `{fields[2].replace(':', ' ').replace(',', ', ')}`" in words, column
     assert set(re.findall(r"^## `(\w+)`", TABLES_MD, re.MULTILINE)) == TABLES.keys()
 
 

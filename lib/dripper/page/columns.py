@@ -77,7 +77,7 @@ POST = Struct(
         *((name, Kind.STRING) for name in ("id", "reply_to")),
     )
 )
-"""The fields of `dripper.write.markdown.posts.Post`."""
+"""The fields of `dripper.keep.posts.Post`."""
 
 VERSIONS = Struct(tuple((name, Kind.STRING) for name in ("dripper", "profile", "labeler", "labeler_version")))
 BATCH = Column("batch", Kind.LONG, "The batch of WARC files that wrote the row; the partition", nullable=False)

@@ -1,11 +1,14 @@
 """The session: a clear sentence for every machine that lacks something."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -36,6 +39,19 @@ def test_java_leaves_the_signals_that_stop_a_run_to_python(spark: SparkSession) 
     status = Path(f"/proc/{spark.sparkContext._gateway.proc.pid}/status").read_text()
     ignored = int(next(line for line in status.splitlines() if line.startswith("SigIgn"))[7:], 16)
     assert all(ignored & 1 << number - 1 for number in (signal.SIGINT, signal.SIGTERM))
+
+
+def test_each_logger_that_is_made_quiet_exists_in_spark() -> None:
+    """Spark moves classes: then the logger's new name would be as loud as before."""
+    text = (Path(session.__file__).parents[1] / "log4j2.properties").read_text(encoding="utf-8")
+    quiet = re.findall(r"^logger\.\w+\.name = (org\.apache\.spark\.(?!sql\.delta\.).+)$", text, re.MULTILINE)
+    classes = {
+        name.removesuffix(".class").replace("/", ".")
+        for jar in Path(pyspark.__file__).parent.glob("jars/spark-*.jar")
+        for name in zipfile.ZipFile(jar).namelist()
+    }
+    assert quiet
+    assert {name.rpartition(".")[2] for name in quiet} == {name.rpartition(".")[2] for name in quiet if name in classes}
 
 
 def fake_java(folder: Path, version: str) -> Path:

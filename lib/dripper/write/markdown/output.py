@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from dripper.keep.posts import Post
 from dripper.tree.parser import refuse_large
-from dripper.write.markdown.inert import IMAGE
-from dripper.write.markdown.posts import write_head
+from dripper.write.markdown.inert import IMAGE, write_inert_line
 
 TIGHT, AFTER_LIST, APART = range(3)
 """Gaps before the next block. TIGHT: none. AFTER_LIST: an empty line, unless an item of the same
@@ -131,7 +130,7 @@ class Output:
             is_line = rule is None and lines[0].strip("*_ ") == self._heads.title.removeprefix("# ")
             self._write_head(self._heads.title if is_line or not self._heads.is_said else "")
             del lines[:is_line]
-        if rule is not None and ((head := write_head(self._heads.posts[rule], "\n".join(lines))) or lines):
+        if rule is not None and ((head := write_byline(self._heads.posts[rule], "\n".join(lines))) or lines):
             is_below = self._posts or any(line[:1] not in ("", "#") for line in self._lines)
             self._write_head(_RULE if is_below and not self._lines[-1].endswith(_RULE) else "")
             self._posts[rule] = len(self._lines) + bool(self._lines)
@@ -194,3 +193,12 @@ class Output:
         if self._lines:
             self._lines[-1] = self._lines[-1].rstrip()
         return Markdown(self._lines, self._images, self._posts)
+
+
+def write_byline(post: Post, text: str) -> str:
+    """Return the line above a post, with the post's author and date; "" if the post begins with its
+    author's name."""
+    author = write_inert_line(post.author, "") if post.author else ""
+    if author and author in text[: 2 * len(author) + 8]:
+        return ""
+    return " · ".join(filter(None, (author and f"**{author}**", (post.published or "")[:16].replace("T", " "))))
