@@ -172,7 +172,9 @@ def test_a_job_that_is_stopped_goes_on_where_it_stopped(
     if send is not kill_group:
         assert code == 3
         assert told[-1] == "interrupted; run the same command again: only what is missing is done\n"
-        assert not [line for line in told if "Traceback" in line or "Error" in line or "Exception" in line]
+        # A worker that dies in a task leaves Java's own stack trace, before the driver can act.
+        words = ("Traceback", *(("Error", "Exception") if send is not stop_all else ()))
+        assert not [line for line in told if any(word in line for word in words)]
     if send in (stop_group, press_ctrl_c):
         assert [run["state"] for run in DeltaTable(str(stopped / "runs")).to_pyarrow_table().to_pylist()] == [
             "interrupted"
