@@ -1,7 +1,8 @@
-"""Makes the archive of classes with which Spark's sessions start in less time: a minute
-or more, 200 MB.
+"""Makes the CDS archive of Spark's and Delta's classes (`dripper.spark.session.classes`), with
+which Spark starts faster.
 
-`make` calls it. Elsewhere it is called with the Python that is to run the jobs.
+This takes one to three minutes, and the archive has 200 MB. `make install` runs this program. In
+other environments, run it with the Python that runs the jobs.
 """
 
 import shutil
@@ -22,7 +23,7 @@ from dripper.spark.tables.store import Tables
 
 
 def main() -> int:
-    """Make the archive anew; return 0."""
+    """Make the archive, and replace an existing one. Return 0."""
     folder = classes.FOLDER
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "conf").mkdir(parents=True)
@@ -31,14 +32,17 @@ def main() -> int:
         java, class_path = load(loaded)
         names = f"-XX:SharedClassListFile={loaded}", f"-XX:SharedArchiveFile={made}"
         subprocess.run([java, "-Xshare:dump", "-Xlog:disable", *names, "-cp", class_path], check=True)
-        # Whole, or not there.
+        # Move the finished archive, so that a truncated one is never used.
         made.replace(folder / "classes.jsa")
     return 0
 
 
 def load(loaded: Path) -> tuple[str, str]:
-    """Have a session do what a run does to its books, and write the names of its classes into a
-    file; return the Java that it was, and its class path."""
+    """Use a session as a run does, and write the names of the loaded classes into the file
+    `loaded`.
+
+    Return the path of the Java program and its class path.
+    """
     properties = {JAVA_OPTIONS: f"-XX:DumpLoadedClassList={loaded}"}
     spark = open_session(SparkSettings(master="local[1]", properties=properties))
     gateway = spark.sparkContext._gateway
@@ -47,7 +51,7 @@ def load(loaded: Path) -> tuple[str, str]:
     java, class_path = Path(system.getProperty("java.home"), "bin", "java"), system.getProperty("java.class.path")
     work(spark, str(loaded.parent / "output"))
     spark.stop()
-    # Java has written all names when it has ended.
+    # Java has written all names only when it has ended.
     gateway.shutdown()
     gateway.proc.stdin.close()
     gateway.proc.wait()
@@ -55,7 +59,7 @@ def load(loaded: Path) -> tuple[str, str]:
 
 
 def work(spark: SparkSession, output: str) -> None:
-    """Make tables, write, replace, read and count."""
+    """Perform the operations of a run: create tables, and write, replace, read and count rows."""
     tables = Tables(spark, output)
     books, row = SparkBooks(spark, tables), {"run_id": "", "epoch": 1, "state": "running"}
     for table in ("runs", "extractions"):

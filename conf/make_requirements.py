@@ -1,5 +1,8 @@
-"""Writes the requirements of Databricks' clusters anew from setup.py, conf/constraints.txt and what
-is installed: .venv/bin/python conf/make_requirements.py."""
+"""Writes the requirements files for Databricks clusters.
+
+The input is setup.py, the pins in conf/constraints.txt and conf/vllm-gpu.txt, and the dependencies
+of the installed packages. Run `.venv/bin/python conf/make_requirements.py`.
+"""
 
 import os
 import runpy
@@ -18,8 +21,8 @@ OF_RUNTIME = {
     *("pandas", "platformdirs", "pyarrow", "pydantic", "pydantic-core", "python-dateutil", "pytz", "pyyaml"),
     *("s3transfer", "six", "typing-extensions", "typing-inspection", "tzdata", "urllib3"),
 }
-"""Packages of the Databricks runtime, which its own code uses: they keep the lower bounds of
-setup.py."""
+"""Packages of the Databricks runtime. They are not pinned, because the runtime's own code uses
+them. They keep the lower bounds in setup.py."""
 HEAD = """# What the jobs need beside the wheel on a cluster that brings Spark{more}.
 # Made by conf/make_requirements.py: exact versions, which conf/lock.txt has with their hashes, so that two nights have the same
 # packages; lower bounds for packages that the Databricks runtime has.
@@ -28,16 +31,22 @@ MORE = ", for the task `label`: the labelers lm and encoder too, with the\n# ver
 
 
 def read_pins(file: str) -> dict[str, str]:
-    """Return the pins of a file of constraints, by name."""
+    """Return the pinned requirements in a constraints file, by package name."""
     lines = (ROOT / "conf" / file).read_text(encoding="utf-8").splitlines()
     pins = (line.split(";")[0].strip() for line in lines if line and line[0] != "#")
     return {canonicalize_name(pin.partition("==")[0]): pin for pin in pins}
 
 
 def list_lines(requirements: Iterable[str], pins: dict[str, str], engines: Iterable[str] = ()) -> list[str]:
-    """Return a pin for each package that these requirements bring, and the requirement itself for
-    packages of the runtime and packages without a pin. Of `engines`, only the packages that they
-    name are pinned: the rest is in the runtime, or is bounded by vLLM."""
+    """Return the lines of a requirements file.
+
+    Each package that `requirements` install, directly or as a dependency, is pinned. Packages of
+    the runtime and packages without a pin keep their requirement from setup.py.
+
+    Args:
+        engines: Further requirements. Their dependencies are not pinned, because the runtime has
+            them or vLLM bounds them.
+    """
     installed_with = runpy.run_path(str(ROOT / "docs/make_licences.py"))["installed_with"]
     named = {canonicalize_name(Requirement(each).name): each for each in requirements}
     brought = {name for name in installed_with(named.values()) if name in pins}
@@ -48,7 +57,8 @@ def list_lines(requirements: Iterable[str], pins: dict[str, str], engines: Itera
 
 
 def make_files(setup_py: dict[str, Any]) -> dict[str, str]:
-    """Return the files' texts by name. `setup_py` holds the names of setup.py."""
+    """Return the text of each file, by file name. `setup_py` has the global variables of
+    setup.py."""
     pins = read_pins("constraints.txt")
     cluster = [*setup_py["RUN"], *setup_py["CLUSTER"]]
     lists = {
@@ -64,7 +74,7 @@ def make_files(setup_py: dict[str, Any]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Replace the files."""
+    """Write the files."""
     with (
         mock.patch("setuptools.setup"),
         mock.patch.object(sys, "argv", ["setup.py", "--name"]),

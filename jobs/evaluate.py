@@ -1,15 +1,15 @@
-"""Score extractors on labelled pages, on a cluster, and write the Delta table `evaluations` and a
-report.
+"""Score extractors on labelled pages, with Spark. Write the Delta table `evaluations` and a report.
 
-spark-submit jobs/evaluate.py --data DATA --output O [--report FOLDER] [--sets A,B] [--extractors
-A,B] [--labelers A]
-    [--metrics A,B] [--sample N | --all-pages] [--webmainbench FILE] [--conf FILE]
-    [--set key=value ...]
+spark-submit jobs/evaluate.py --data DATA --output O [--report FOLDER] [--sets A,B]
+    [--extractors A,B] [--labelers A] [--metrics A,B] [--sample N | --all-pages]
+    [--webmainbench FILE] [--conf FILE] [--set key=value ...]
 
-DATA is a folder that driver and executors reach by the same path. On one machine, `python -m
-dripper_lab.evaluation` does the same without Spark. It measures CPU time better, because it runs
-one extractor at a time, and it continues where it was stopped. Exit code 0: scored; 2: wrong usage
-or settings.
+DATA is a folder that the driver and the executors can read under the same path. On one machine,
+`python -m dripper_lab.evaluation` does the same without Spark. It measures CPU time more
+accurately, because it runs one extractor at a time. If it is interrupted, the next call continues
+its work.
+
+Exit code 0: the pages are scored; 2: wrong usage or settings.
 """
 
 import argparse

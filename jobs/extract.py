@@ -1,10 +1,12 @@
 """Run stage 3 of a staged run: read the tables `pages` and `labels`, and write the main content
-into the table `extractions`. It needs no GPUs.
+into the table `extractions`. This stage needs no GPUs.
 
 spark-submit jobs/extract.py --output O [--conf FILE] [--set key=value ...] [--limit N] [--tries N]
 
-It takes the batches that jobs/label.py has finished. Exit code 0: every page is accounted for; 2:
-wrong usage or settings; 3: work is left, and the last lines say what to do.
+The stage takes the batches that jobs/label.py has finished.
+
+Exit code 0: every page is accounted for; 2: wrong usage or settings; 3: work is left, and the last
+lines say what to do.
 """
 
 import sys

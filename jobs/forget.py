@@ -3,14 +3,14 @@
 spark-submit jobs/forget.py --output O --reason R [--host H] [--domain D] [--url U] [--page-id P]
     [--dry-run] [--conf FILE] [--set key=value ...]
 
---host, --domain, --url and --page-id may be repeated, and take @FILE, a list with one per line. A
-domain includes its hosts. The table `forgotten` records rules and counts. From then on, runs count
-matching pages as skipped. An interrupted call continues when it is run again, also with --output
-alone. Old versions of the tables hold the rows until jobs/maintain.py deletes them. The last line
-says when it can do so.
+--host, --domain, --url and --page-id may be repeated. Each also accepts @FILE, a file with one
+value per line. A domain includes all its hosts. The table `forgotten` records the rules and the
+number of pages. From then on, runs count matching pages as skipped. If a call is interrupted, run
+it again, or run this job with --output alone. Old versions of the tables keep the rows until
+jobs/maintain.py deletes these versions. The last line says from when on it can do so.
 
-Exit code 0: done; 2: wrong usage or settings; 3: another run is at work, or the tables are not as
-the ledger counts them.
+Exit code 0: done; 2: wrong usage or settings; 3: another run is active, or the tables do not match
+the ledger.
 """
 
 import argparse

@@ -4,10 +4,12 @@ This is the stage that needs GPUs.
 spark-submit jobs/label.py --output O [--labeler lm] [--conf FILE] [--set key=value ...] [--limit N]
     [--tries N]
 
-It takes the batches that jobs/preprocess.py has finished. On a cluster with GPUs, add --conf
-spark.executor.resource.gpu.amount=1 and --conf spark.task.resource.gpu.amount=1. Then there is one
-task, and so one engine, per GPU. Exit code 0: every page is accounted for; 2: wrong usage or
-settings; 3: work is left, and the last lines say what to do.
+The stage takes the batches that jobs/preprocess.py has finished. On a cluster with GPUs, add --conf
+spark.executor.resource.gpu.amount=1 and --conf spark.task.resource.gpu.amount=1. Spark then runs
+one task, with one engine, per GPU.
+
+Exit code 0: every page is accounted for; 2: wrong usage or settings; 3: work is left, and the last
+lines say what to do.
 """
 
 import sys

@@ -1,21 +1,22 @@
-"""Keep the tables fast and small: join small files (OPTIMIZE) and delete those that no version
-needs any more (VACUUM).
+"""Keep the tables fast and small: join small files (OPTIMIZE), and delete files that only old
+versions need (VACUUM).
 
 spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--verify] [--repair]
     [--retain-hours N] [--conf FILE] [--set key=value ...]
 
-With --publish, it first updates the table `published`: the rows of `extractions`, clustered by host
-and time of fetching, for people who query them.
+--publish first updates the table `published`. It has the rows of `extractions`, clustered by host
+and fetch time for queries.
 
-With --verify, it does none of this. Instead it compares every row of `extractions` with the pages
-that were read, by their keys. A run compares numbers, and keys of batches that were rewritten.
+--verify joins and deletes no files. It checks that `extractions` has exactly the pages that were
+read, by comparing the keys of all rows. A normal run compares only the number of rows per batch,
+and the keys in batches that were rewritten.
 
-With --repair, it does none of this. Instead it plans files again for the next run if their rows in
-`extractions` are not those that the ledger counts, because somebody deleted rows, or restored or
-dropped a table. If the ledger is lost, it is rebuilt from the rows.
+--repair joins and deletes no files. It repairs an output after somebody has deleted rows, or has
+restored or dropped a table. If a file's rows in `extractions` do not match the ledger, the next run
+reads the file again. If the ledger is lost, it is rebuilt from the rows.
 
-Exit code 0: done; 2: wrong usage or settings; 3: another run is at work, or the rows are not those
-that the ledger counts.
+Exit code 0: done; 2: wrong usage or settings; 3: another run is active, or the rows do not match
+the ledger.
 """
 
 import argparse

@@ -1,8 +1,9 @@
-"""Say what jobs/run.py would do, like jobs/run.py --dry-run: batches, files, bytes, and for a
-staged run its cost, estimated from a sample. Nothing is written.
+"""Print the plan of a run without writing anything, like jobs/run.py --dry-run.
 
-spark-submit jobs/plan.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE] [--set
-key=value ...] [--limit N]
+spark-submit jobs/plan.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE]
+    [--set key=value ...] [--limit N]
+
+The plan shows the batches, files and bytes, and the cost, estimated from a sample of the pages.
 
 Exit code 0: planned; 2: wrong usage or settings.
 """

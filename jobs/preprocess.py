@@ -1,12 +1,14 @@
 """Run stage 1 of a staged run: read WARC files, split every page into blocks, and write the tables
-`pages` and `blocks`. It needs no GPUs.
+`pages` and `blocks`. This stage needs no GPUs.
 
 spark-submit jobs/preprocess.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE]
-[--crawl NAME] [--set key=value ...] [--limit N] [--tries N]
+    [--crawl NAME] [--set key=value ...] [--limit N] [--tries N]
 
-After it, run jobs/label.py and jobs/extract.py with the same output, each on its own kind of
-cluster. Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: work is left,
-and the last lines say what to do.
+Afterwards, run jobs/label.py and jobs/extract.py with the same --output, each on the kind of
+cluster that it needs.
+
+Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: work is left, and the
+last lines say what to do.
 """
 
 import sys

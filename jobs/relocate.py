@@ -1,14 +1,14 @@
-"""Note that archives have moved: files below the new prefix are those that were read from the old
-one.
+"""Record that archives have moved: files below the new prefix are the files that were read below
+the old prefix.
 
 spark-submit jobs/relocate.py OLD_PREFIX NEW_PREFIX --output O [--dry-run] [--conf FILE]
     [--set key=value ...]
 
-Prefixes are folders, buckets or parts of addresses that end with a folder. Pages keep their ids,
-because the column warc_file keeps the names under which files were first read. Runs open the files
-where they are now.
+A prefix is a folder, a bucket, or the beginning of an address up to the name of a folder. Pages
+keep their IDs, because the column warc_file keeps the address under which a file was first read.
+Runs open the files at their new addresses.
 
-Exit code 0: done; 2: wrong usage or settings; 3: another run is at work.
+Exit code 0: done; 2: wrong usage or settings; 3: another run is active.
 """
 
 import argparse

@@ -1,11 +1,12 @@
-"""Report a run as an HTML page, made from the tables: what it read, wrote and cost, how fast it
-was, and what went wrong.
+"""Write an HTML report of a run: its input, output, cost, speed and errors.
 
 spark-submit jobs/report.py --output O [--run RUN_ID] [--report FILE] [--conf FILE] [--set key=value
-...]
+    ...]
 
-RUN_ID is the id of a row of the table runs, by default of the last one. `jobs/run.py --report`
-writes the same page at its end. Exit code 0: written; 2: wrong usage or settings.
+RUN_ID is the ID of a row in the table `runs`; by default, the last run is reported. The report is
+made from the tables. `jobs/run.py --report` writes the same report when the run ends.
+
+Exit code 0: written; 2: wrong usage or settings.
 """
 
 import argparse

@@ -1,18 +1,20 @@
 """Extract the main content of all pages of WARC files into a Delta table.
 
 spark-submit jobs/run.py --warcs W --output O [--labeler cpu] [--conf FILE] [--set key=value ...]
-[--limit N] [--show N]
-    [--crawl NAME] [--tries N] [--dry-run] [--redo FILES] [--dismiss FILES] [--report [FILE]]
-    [--relocated OLD=NEW | --really-new]
+    [--limit N] [--show N] [--crawl NAME] [--tries N] [--dry-run] [--redo FILES] [--dismiss FILES]
+    [--report [FILE]] [--relocated OLD=NEW | --really-new]
 spark-submit jobs/run.py --select index=INDEX[,host=…][,language=…][,status=…] --output O …
 
-The second form reads only the records that an index names: a CDXJ file or a columnar index
-(Parquet). A labeler that needs GPUs (lm) runs in three stages, which exchange data through tables.
-jobs/preprocess.py, jobs/label.py and jobs/extract.py run these stages one by one, each on its own
-kind of cluster.
+The second form reads only the records that an index lists. The index is a CDXJ file or a columnar
+index (Parquet).
+
+A run with a labeler that needs GPUs (lm) has three stages, which exchange data through tables. To
+run each stage on the kind of cluster that it needs, use jobs/preprocess.py, jobs/label.py and
+jobs/extract.py.
 
 Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: work is left, and the
-same command continues it; 4: all is done, but some inputs are bad. The last lines say what to do.
+same command continues it; 4: all work is done, but some inputs are bad. The last lines say what to
+do.
 """
 
 import argparse

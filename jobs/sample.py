@@ -1,14 +1,16 @@
-"""Draw pages that differ in layout from the table `pages`, to be annotated. They are written into a
-folder that `python -m dripper_lab.annotate export` reads.
+"""Draw pages with different layouts from the table `pages`, for annotation. Write them to a folder
+that `python -m dripper_lab.annotate export` reads.
 
 spark-submit jobs/sample.py --output O --to FOLDER [--size 1000] [--of-host 3]
     [--quota language=en:0.5,de:0.2] [--quota page_kind=article:0.4] [--seed 0] [--conf FILE]
     [--set key=value ...]
 
-One page of each layout of a host is a candidate, those of the most frequent layouts first. A quota
-limits the share of pages of a language or kind; `other` means all that the quota does not name. The
-pages themselves are read from the archives. Exit code 0: written; 2: wrong usage or settings; 4:
-written, but for pages whose archives could not be read.
+For each layout of a host, one page is a candidate. Each host contributes the candidates of its most
+frequent layouts. A quota limits the fraction of pages with a language or kind; `other` means all
+values that the quota does not list. The job reads the pages themselves from the archives.
+
+Exit code 0: written; 2: wrong usage or settings; 4: written, except pages in archives that could
+not be read.
 """
 
 import argparse

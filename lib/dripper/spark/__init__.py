@@ -38,7 +38,7 @@ def extract_column(
         html: The column with the pages, as text or as raw bytes. Bytes are decoded as browsers
             decode them, after gzip or zstd decompression.
         url, content_type: The columns with the pages' URLs and Content-Type headers, if available.
-        column: The name of the new column. It is a struct of the result columns of the
+        column: The name of the new column. Its type is a struct with the result columns of the
             `extractions` table (docs/tables.md).
         text: Whether to add a field `text` with the main content as plain text.
         labeler, settings, options: As for `dripper.extract`.
@@ -65,10 +65,12 @@ def register(
     text: bool = False,
     **options: Any,
 ) -> None:
-    """Register a SQL function: `SELECT dripper_extract(html, url).markdown FROM pages`.
+    """Register a SQL function that extracts pages.
 
-    The function takes one to three columns (html, url and content_type, as in `extract_column`) and
-    returns the same struct. Raises SettingsError or MachineError as `extract_column` does.
+    Use it like this: `SELECT dripper_extract(html, url).markdown FROM pages`. The function takes
+    one to three columns (html, url and content_type, as in `extract_column`). It returns a struct
+    with the same fields as the column that `extract_column` adds. Raises SettingsError or
+    MachineError as `extract_column` does.
     """
     from dripper.page.extraction import checked_settings
     from dripper.spark import html_column
@@ -104,9 +106,8 @@ def label_udf(
 
     To use it in SQL, call `spark.udf.register("label", label_udf("lm", model=FOLDER))`. After that,
     `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks` works. The UDF is an
-    iterator UDF: each worker keeps one engine and limits each batch by its number of tokens, like
-    the `label` stage. On CPUs, an engine uses as many threads as a task has cores
-    (`spark.task.cpus`).
+    iterator UDF: each worker keeps one engine and limits the number of tokens in a batch, like the
+    `label` stage. On CPUs, an engine uses as many threads as a task has cores (`spark.task.cpus`).
 
     Args:
         labeler, settings, options: As for `dripper.extract`.

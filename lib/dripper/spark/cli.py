@@ -39,7 +39,7 @@ def parser(
 ) -> argparse.ArgumentParser:
     """Return a parser with the flags that all jobs share.
 
-    `reads_archives` adds the flags that choose the input (--warcs, --select, --crawl). `redoes`
+    `reads_archives` adds the flags that describe the input (--warcs, --select, --crawl). `redoes`
     adds --redo, --relocated and --really-new.
     """
     command = Parser(prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -48,7 +48,7 @@ def parser(
         command.add_argument("--warcs", help=kinds)
         records = "only these records, by an index: index=FILES,host=…,domain=…,language=…,status=…,mime=…,url-prefix=…,urls=@FILE"
         command.add_argument("--select", default="", metavar="index=…,…", help=records)
-        # Quoted, because settings are YAML, and YAML reads 2026-01-01 as a date.
+        # Quote the name: settings are YAML, and YAML would read 2026-01-01 as a date.
         quoted = partial(json.dumps, ensure_ascii=False)
         of_crawl = "the crawl that the archives are of, for the column crawl (setting reading.crawl)"
         command.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
@@ -110,7 +110,7 @@ def _output(typed: str) -> str:
 
 
 def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
-    """Parse the flags of a job that reads archives. They must name some files or records."""
+    """Parse the flags of a job that reads archives. Reject flags that name no files or records."""
     arguments = parser.parse_args(argv)
     if not any(getattr(arguments, name, None) for name in ("warcs", "select", "redo", "dismiss")):
         parser.error("the following arguments are required: --warcs or --select")
@@ -138,7 +138,8 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
         on_interrupt = signal.getsignal(signal.SIGINT)
         spark = open_session(settings.spark)
         if threading.current_thread() is threading.main_thread():
-            # PySpark's handler calls Java over a connection that may be waiting for an answer.
+            # Undo PySpark's handler. It calls Java over a connection that may still be waiting for
+            # the answer to an earlier call.
             signal.signal(signal.SIGINT, on_interrupt)
         try:
             yield spark
@@ -150,7 +151,7 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
 class _OneLine(logging.Formatter):
     """Formats a message as one line, with unprintable characters (such as in URLs) escaped.
 
-    A traceback keeps its lines.
+    A traceback keeps its line breaks.
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802, logging's name
@@ -171,7 +172,7 @@ def run_guarded(job: Callable[[], int]) -> int:
     handler.setFormatter(_OneLine("%(asctime)s %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dripper").setLevel(logging.INFO)
-    # If the JVM is lost, py4j's tracebacks add nothing to the last line of this command.
+    # If the JVM is lost, this command's last line says so. Py4j's tracebacks add nothing.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     interrupt = _Interrupt()
     handler.addFilter(interrupt)
@@ -186,7 +187,8 @@ def run_guarded(job: Callable[[], int]) -> int:
         if code := next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), 0):
             return _end(str(error), code)
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
-            # As Python's manual recommends. Otherwise, the interpreter fails again on exit.
+            # Redirect stdout, as Python's manual recommends. Otherwise, the interpreter fails again
+            # when it flushes stdout on exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _end("nobody reads what this command says any more; run it again for its closing counts", 3)
         if _is_of_spark(error):
@@ -201,9 +203,9 @@ def run_guarded(job: Callable[[], int]) -> int:
 
 
 class _Interrupt(logging.Filter):
-    """Interrupts a command on a signal, and hides the warnings and errors that this causes.
+    """Interrupts a command on a signal, and hides the warnings and errors that follow.
 
-    Running work is cancelled. Committed work is kept.
+    Work in progress is cancelled. Committed work is kept.
     """
 
     at: float | None = None
@@ -226,7 +228,7 @@ class _Interrupt(logging.Filter):
         if self.at is not None and time.monotonic() - self.at < _SAME_SECONDS:
             return
         self.at = time.monotonic()
-        # The module may be only partly imported at this time.
+        # The session module may not be imported completely when the signal comes.
         if drop := getattr(sys.modules.get("dripper.spark.session.session"), "drop_connection", None):
             drop()
         raise KeyboardInterrupt
@@ -256,14 +258,14 @@ def _reader_is_gone() -> bool:
 
 
 def _is_of_spark(error: Exception) -> bool:
-    """Return whether Spark raised the error, judged by class names as in `_is_lost_jvm`."""
+    """Return whether Spark raised the error. This checks class names, like `_is_lost_jvm`."""
     return any(kind.__name__ in ("PySparkException", "Py4JJavaError") for kind in type(error).__mro__)
 
 
 def _tell_spark_error(error: Exception) -> int:
     """Print a one-sentence message about an error that Spark raised outside a batch.
 
-    Return exit code 2 if a table refuses the write until the user allows it; otherwise, 3.
+    Return exit code 2 if the user must first allow the write to a table; otherwise, 3.
     """
     from dripper.spark.tables.sql import first_line
 
@@ -285,7 +287,7 @@ property or constraint of the table, or a missing permission."""
 
 
 def _is_lost_jvm(error: Exception) -> bool:
-    """Return whether the JVM is gone.
+    """Return whether the error means that the JVM is gone.
 
     This checks the error's class name, because this module is also used without Spark.
     """

@@ -1,8 +1,8 @@
 """Extracts or labels pages that are already in a table, as a new column or in SQL.
 
 Extraction uses a plain Python UDF. It works in every kind of session, classic or Connect, and Spark
-does not send the other columns to Python. Spark sends the function 100 pages at a time. An Arrow
-UDF would get 10,000 pages by default, about a gigabyte.
+does not send the other columns to Python. Spark sends a plain UDF 100 pages at a time. It would
+send an Arrow UDF 10,000 pages by default, about a gigabyte.
 """
 
 from collections.abc import Callable, Mapping
@@ -100,8 +100,8 @@ def _require(df: DataFrame, source: str | Column, name: str, types: tuple[type[D
 
 
 _last: list[Any] = []
-"""The arguments and the row of the last call. A query that uses two fields of the result calls the
-function twice for each page."""
+"""The arguments and the row of the last call. A SQL query that names the function twice, as in
+`f(html).title, f(html).markdown`, calls it twice for each page."""
 
 
 def extract_row(
@@ -145,7 +145,7 @@ def _page(html: str | bytes | None) -> str | bytes:
 def _worker(settings: str, text: bool) -> tuple[Guard[Page, Row], Mapping[str, str]]:
     """Return the guard for these settings, and the value of `versions` in its rows.
 
-    The guard and its child process are reused by later tasks.
+    Later tasks in this worker reuse the guard and its child process.
     """
     parsed = Settings.model_validate_json(settings)
     extractor = shared_extractor(parsed)

@@ -1,1 +1,1 @@
-"""Layouts on Spark, in staged runs of a chain."""
+"""Labels pages by layout, in staged runs of a chain of labelers."""

@@ -1,8 +1,8 @@
 """Chooses, layout by layout, the pages that an expensive labeler labels.
 
 The `layouts` table stores the chosen pages. From each layout with at least three pages, a few
-representatives are chosen. Other pages are chosen if the confidence of their first labels is low,
-unless their layout has representatives or a template.
+representatives are chosen. Other pages are chosen if the first labeler had low confidence in its
+labels, unless their layout has representatives or a template.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -28,13 +28,14 @@ TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"
 """Values of the `state` column in the `layouts` table."""
 NOWHERE = ""
 """The host and layout_id in the row that counts a batch's pages without a known layout. Each batch
-has this row, even if the count is 0, because the row marks that the batch's pages were chosen."""
+has this row, even if the count is 0, because the row also records that the choice for this batch
+was made."""
 
 _MOST_COMPARED = 200
 """Maximum number of a layout's pages to compare when its representatives are chosen. The first
 pages in order of page_id are compared. As page_id is a hash, they are an arbitrary sample."""
 KEY = ["host", "layout_id"]
-"""The key of a layout."""
+"""The columns that identify a layout."""
 _SIGNATURE = StructField("signature", ArrayType(IntegerType()))
 _PLACES = StructType([*(StructField(name, StringType()) for name in ("host", "skeleton", "layout_id")), _SIGNATURE])
 _CHOSEN = StructType([StructField("page_id", StringType())])
@@ -96,7 +97,7 @@ def _place_host(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, below: float) -> DataFrame:
-    """Return the rows of `layouts` for batches in which no pages have been chosen so far.
+    """Choose pages in batches for which no choice is stored, and return the rows of `layouts`.
 
     Args:
         pages, placed: All pages with blocks in these batches, as table rows and as returned by
@@ -145,7 +146,7 @@ def _representatives(pages: DataFrame, placed: DataFrame) -> DataFrame:
 def grouped_mapper(
     key: Collection[str], work: Callable[[Iterable[Row]], Iterator[Row]], schema: StructType
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for `mapInArrow` that calls `work` on the rows of each group.
+    """Return a function for `mapInArrow` that calls `work` on each group of rows with the same key.
 
     The input must be sorted by `key`, and no group may be in two partitions.
     """

@@ -1,4 +1,5 @@
-"""Labels pages with the templates of their layouts, from rows of `pages` and examples in `layouts`.
+"""Labels pages with the templates of their layouts. The input is rows of `pages`, and examples from
+`layouts`.
 
 The rows are sorted by layout, examples first, so that a task holds only one template and one page
 at a time. A very large layout is split into several tasks, each with a copy of the examples.
@@ -35,7 +36,7 @@ def template_labels(pages: DataFrame, layouts: DataFrame) -> DataFrame:
     from the first labeler.
 
     Args:
-        pages: Rows of `select_with_layout`, with the `layout_id` column.
+        pages: The result of `select_with_layout`, with a `layout_id` column added.
         layouts: Rows of `layouts` for all batches.
     """
     taught = layouts.where(F.col("state") == TEMPLATE)
@@ -52,7 +53,7 @@ def template_labels(pages: DataFrame, layouts: DataFrame) -> DataFrame:
 
 
 def _parts() -> Column:
-    """Return how many tasks share a layout's pages."""
+    """Return the number of tasks among which a layout's pages are divided."""
     parts: Column = F.least(F.lit(_MOST_TASKS), F.ceil(F.coalesce("of_layout", F.lit(1)) / F.lit(_PAGES_A_TASK)))
     return parts.cast("long")
 

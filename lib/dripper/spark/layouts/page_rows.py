@@ -1,4 +1,4 @@
-"""Reads the columns of `pages` that layouts need."""
+"""Reads the columns of `pages` that are needed to label pages by layout."""
 
 import numpy as np
 from pyspark.sql import Column, DataFrame
@@ -10,7 +10,8 @@ from dripper.page.rows import Row
 
 
 def has_layout() -> Column:
-    """Return the condition that a row of `pages` has everything needed to find its layout."""
+    """Return the condition that a row of `pages` has all values needed to find the page's
+    layout."""
     has_labels: Column = F.col("fingerprints").isNotNull() & F.col("first_labels.probability").isNotNull()
     return has_labels & F.col("host").isNotNull()
 

@@ -1,4 +1,4 @@
-"""Layouts in a staged run of a chain.
+"""Labels pages by layout, in a staged run of a chain of labelers.
 
 The steps are: choose pages for the next labeler, learn templates from its labels, and label the
 other pages. One commit stores the choice for all batches of a run, and another commit stores the
@@ -34,7 +34,7 @@ from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
 
 BATCHES = 16
-"""Number of batches to label in one commit."""
+"""Maximum number of batches to label in one commit."""
 
 
 class Layouts:
@@ -46,9 +46,9 @@ class Layouts:
         self._settings = work.settings
 
     def forget(self, batch: Batch) -> None:
-        """Delete the rows of an earlier attempt at a batch.
+        """Delete the choice and the labels that an earlier attempt at a batch stored.
 
-        Otherwise, the choice and the labels of that attempt would be used.
+        Otherwise, this attempt would use them.
         """
         for table in ("layouts", "labels"):
             self._tables.delete(table, within([batch.number]))
@@ -122,7 +122,7 @@ class Layouts:
         return True
 
     def learn(self, batches: Sequence[Batch]) -> None:
-        """Store the examples and the layouts' states, given the labels of the representatives.
+        """Learn from the representatives' labels: store the examples and the states of the layouts.
 
         Does nothing if they are already stored.
         """

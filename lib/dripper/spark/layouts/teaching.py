@@ -67,8 +67,8 @@ def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
 def state_of(examples: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
     """Return the state of a layout, given its labelled representatives.
 
-    Each example has the page's blocks, the first labeler's labels, and the next labeler's labels.
-    The last have the shape (n_blocks,).
+    Each example has the page's blocks, the first labeler's labels, and the next labeler's labels,
+    an array of shape (n_blocks,).
     """
     if not examples:
         return FAILED

@@ -1,2 +1,2 @@
-"""The books of an output: its plan and results, the lease of its single writer, and checks of its
-rows."""
+"""Bookkeeping for an output: its plan and results, the lease of its single writer, and checks of
+its rows."""

@@ -1,4 +1,4 @@
-"""Forgets pages, in repeatable steps, in any storage that implements `Books`.
+"""Forgets pages in steps that can be repeated. The storage may be any implementation of `Books`.
 
 First, the matching pages are counted, and a single commit adds the rules to the `forgotten` table.
 From then on, the rules apply. Next, the rows are deleted, the ledger's counts are corrected, and
@@ -23,7 +23,8 @@ from dripper.spark.wording import say_count
 logger = logging.getLogger(__name__)
 
 PAGE_TABLES = ("pages", "extractions")
-"""Tables that show which rows of other tables to delete. Their own rows are deleted last."""
+"""The tables in which the matching pages are looked up, to delete their rows from the other tables.
+Rows of these two tables are deleted last."""
 
 
 class Pages(Protocol):
@@ -73,7 +74,8 @@ def begin(
 def go_on(
     books: Books, pages: Pages, ledger: Ledger, check: Callable[[], None], rule_rows: Sequence[Mapping[str, Any]]
 ) -> int:
-    """Finish the rules that are recorded as begun, and return the number of forgotten pages.
+    """Delete the pages that the begun rules match, and mark the rules as done. Return the number of
+    pages.
 
     The caller must hold the lease, and the tables must be reconciled.
 
@@ -94,9 +96,10 @@ def go_on(
 
 
 def check_rules(rule_rows: Sequence[Mapping[str, Any]], known: int, ledger: Ledger, name: str) -> int:
-    """Return the number of rules. Raises DifferenceError if rules are missing.
+    """Check that no rule has disappeared. Return the number of rules.
 
-    Without the missing rules, the next reading would bring their pages back.
+    Raises DifferenceError if rules are missing, because the next reading would bring back the pages
+    that they match.
 
     Args:
         rule_rows: The rows of the `forgotten` table, including withdrawn rules.
@@ -118,7 +121,7 @@ def check_rules(rule_rows: Sequence[Mapping[str, Any]], known: int, ledger: Ledg
 def drop_returned(
     books: Books, pages: Pages, check: Callable[[], None], rule_rows: Sequence[Row], unequal: Collection[int]
 ) -> None:
-    """Delete the rows of forgotten pages that have returned.
+    """Delete the rows of forgotten pages that are in the tables again.
 
     If a batch's rows match the ledger, for example because both tables were restored, the ledger
     counts the returned pages again. The rules are therefore recorded as begun for such a batch, so

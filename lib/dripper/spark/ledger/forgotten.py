@@ -30,7 +30,8 @@ _PAGE_ID = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Rule:
-    """A kind and a pattern that match pages. Use `rule` to make a valid one."""
+    """A rule that matches pages: a kind and a pattern. Use the function `rule` to make a valid
+    rule."""
 
     kind: str
     pattern: str
@@ -76,7 +77,8 @@ def _host(text: str) -> str | None:
 def spellings(host: str) -> list[str]:
     """Return all spellings of a host that may occur in the `host` column.
 
-    They are in ASCII or, in older rows, in Unicode, each with and without the root's trailing dot.
+    Hosts are in ASCII or, in older rows, in Unicode. Both forms occur with and without a trailing
+    dot.
 
     >>> spellings("xn--mller-kva.de")
     ['xn--mller-kva.de', 'xn--mller-kva.de.', 'müller.de', 'müller.de.']
@@ -95,7 +97,7 @@ class Rules:
 
     @cached_property
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Rule]]:
-        """The rule for each value, by kind."""
+        """The rules, by kind and by the value that they match."""
         by_kind: dict[str, dict[str, Rule]] = {kind: {} for kind in KINDS}
         for each in sorted(self.rules):
             names = spellings(each.pattern) if each.kind in ("host", "domain") else [each.pattern]
@@ -152,9 +154,9 @@ def _of_domains(domains: Iterable[str]) -> list[str]:
 
 
 def on_their_way(books: Books) -> dict[int, int]:
-    """Return the number of rows in each batch that the begun rules match.
+    """Return how many rows of each batch are being deleted because of begun rules.
 
-    Some of these rows may be deleted already, although the ledger still counts them.
+    Some of these rows may already be gone, although the ledger still counts them.
     """
     return rows_by_batch(books.read(TABLE, among("state", [BEGUN])))
 

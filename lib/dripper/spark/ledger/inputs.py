@@ -1,6 +1,6 @@
 """Reads the input of a run from its flags: whole files, or the records of a selection.
 
-Records are left out if another reading of their file has already written rows for them.
+A selected record is left out if another reading of its file has already written a row for it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ class Input:
     redo_typed: str = ""
     """The value of --redo, as typed."""
     description: str = ""
-    """The whole input as typed, without signatures, for the `runs` table."""
+    """The whole input as typed, for the `runs` table. Signatures are removed from URLs."""
     problems: tuple[str, ...] = ()
     """Problems of an index, as sentences."""
 
@@ -92,7 +92,7 @@ def check_known(source: Input, entries: Sequence[LedgerEntry]) -> None:
 
 
 def describe_input(typed: str) -> str:
-    """Return the value of --warcs or --select as typed, without signatures.
+    """Return the value of --warcs or --select as typed, but without signatures in URLs.
 
     >>> describe_input("index=https://e.org/a.cdxj?sig=1,host=e.org")
     'index=https://e.org/a.cdxj,host=e.org'
@@ -149,7 +149,7 @@ def _read_offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, 
     reading_rows = spark.createDataFrame(pa.table(columns, names=["warc_file", "batch"]))
     numbers = sorted({number for _, number in readings})
     offsets: dict[str, set[int]] = {}
-    # `pages` has the records that a staged run has not extracted yet. They will get a row.
+    # `pages` has the records that a staged run has read but not extracted yet.
     stored_tables = [table for table in ("extractions", "pages") if tables.exists(table)]
     for table in stored_tables:
         rows = tables.read(table).where(F.col("batch").isin(numbers))

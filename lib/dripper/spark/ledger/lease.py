@@ -1,13 +1,12 @@
 """The lease of an output: only one driver at a time may write. It is stored in the `runs` table.
 
-To begin, a run adds its row under the next number (`epoch`). Delta lets only one driver do so. From
-then on, the run regularly writes a heartbeat to its row.
+To begin, a run adds its row under the next number (`epoch`). If two drivers try this, Delta lets
+only one of them succeed. From then on, the run regularly writes a heartbeat to its row.
 
-A second driver waits until it knows whether the first driver is alive. If the first driver is
-alive, the second driver fails with an error message. To find out, the second driver watches the
-first driver's row for changes, and never relies on another machine's clock. If a driver takes over
-from a run that did not end well, it first shuts out that run's commits
-(`dripper.spark.tables.fence`).
+A second driver watches the first driver's row until it knows whether the first driver is alive. It
+looks only for changes of the row, and never relies on another machine's clock. If the first driver
+is alive, the second driver fails with an error message. If a driver takes over from a run that did
+not end well, it first shuts out that run's commits (`dripper.spark.tables.fence`).
 """
 
 import logging
@@ -78,7 +77,7 @@ class Lease:
         self._beat_seconds = beat_seconds
         self._sleep = sleep
         self._clock = clock
-        self._writers = writers + 1  # The last one is for heartbeats.
+        self._writers = writers + 1  # One more, for heartbeats.
         self._holder = holder or this_process()
         self._now = now
         self._awake = awake
@@ -120,13 +119,15 @@ class Lease:
         try:
             self._take_over(runs)
         except BaseException as error:
-            # The next run must still shut out the earlier runs, as if this one could commit.
+            # Record this run as one that could commit, so that the next run still shuts out the
+            # earlier runs.
             complaints = [f"{type(error).__name__}: {error}"[:1000]]
             self.end("ended", exit_code=3, complaints=complaints, writers=self._writers)
             raise
 
     def _begin(self, runs: Sequence[Mapping[str, Any]], columns: dict[str, Any]) -> None:
-        """Add the run's row under the next number. Its start time is after every earlier run's."""
+        """Add the run's row under the next number, with a later start time than every earlier
+        run."""
         self.rules_known = max((run["rules"] or 0 for run in runs), default=0)
         starts = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
         started = max([_milliseconds(self._now()), *(one + 1 for one in starts)])
@@ -135,8 +136,8 @@ class Lease:
         self._row = row | {"started_at": now, "heard_at": now, "rules": self.rules_known} | columns
         last = max((run["epoch"] for run in runs), default=0)
         # If rows were deleted or the table was restored, Delta still knows the higher numbers of
-        # earlier runs, and skips a row with a lower number. The Unix time in seconds is higher than
-        # any number of runs.
+        # earlier runs, and skips a row with a lower number. The second attempt therefore uses the
+        # Unix time in seconds, which is higher than any number of runs.
         for epoch in (last + 1, max(last + 1, int(self._now().timestamp()))):
             self._row["epoch"] = epoch
             try:
@@ -168,7 +169,7 @@ class Lease:
             logger.info("commits of an earlier run, which did not end well, are shut out from now on")
             self._books.shut_out(lanes)
         if dead_runs := [run["run_id"] for run in runs if run["state"] == "running"]:
-            # Not during a heartbeat, because the two commits would conflict.
+            # Hold the lock, because this commit would conflict with a heartbeat.
             with self._lock:
                 self._newest_at = None
                 amend(self._books, TABLE, among("run_id", dead_runs), _mark_lost)
@@ -200,7 +201,7 @@ class Lease:
             )
 
     def note_rules(self, number: int) -> None:
-        """Record the number of rules in the `forgotten` table with the next heartbeat."""
+        """Write the number of rules in `forgotten` to the run's row with the next heartbeat."""
         self._row["rules"] = max(number, self.rules_known)
 
     def confirm_commits(self) -> None:
@@ -243,7 +244,7 @@ class Lease:
     def _wait_for_others(self) -> list[dict[str, Any]]:
         """Wait until no other run can be active, and return all runs.
 
-        Raises BusyError if a run is active.
+        Raises BusyError if another run is active.
         """
         watched: dict[str, tuple[Any, float]] = {}
         while True:
@@ -266,7 +267,7 @@ class Lease:
             self._sleep(min(5.0, self._patience / 4))
 
     def _is_over(self, other: Mapping[str, Any]) -> bool:
-        """Return whether a run without a recorded end is known to have ended."""
+        """Return whether another run has certainly ended, although it did not record its end."""
         if other["holder"] == self._holder == this_process():
             return other["run_id"] not in _at_work
         return is_alive(other["holder"], self._holder) is False
@@ -278,7 +279,7 @@ class Lease:
     def _is_newest(self) -> bool:
         """Return whether this run may write: no other run has the same or a higher number.
 
-        The table is read only if it has changed since this was last true.
+        The table is read only if it has changed since this last returned True.
         """
         version = self._books.version(TABLE)
         if version is not None and version == self._newest_at:
@@ -333,7 +334,7 @@ def hold_lease(books: Books, job: str) -> Iterator[Lease]:
 
 
 def this_process() -> str:
-    """Return the identity of this driver, as far as the system reports it.
+    """Return a string that identifies this driver, as far as the system allows.
 
     It consists of the host name, the boot ID, the process ID and the process's start time.
     """
@@ -343,7 +344,7 @@ def this_process() -> str:
 def is_alive(holder: str, itself: str) -> bool | None:
     """Return whether the process of the driver `holder` exists; None if unknown.
 
-    It is unknown if `holder` runs on a different machine from `itself`.
+    The result is None, for example, if `holder` and `itself` are on different machines.
     """
     words = holder.split(" ")
     if len(words) != 4 or words[:2] != itself.split(" ")[:2] or words[1] == "-":
@@ -370,7 +371,8 @@ def _read_start_ticks(process: int) -> str:
 
 
 def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of lanes in which earlier runs may still commit.
+    """Return the number of lanes (`dripper.spark.tables.fence`) in which earlier runs may still
+    commit.
 
     A run that ended well, or that committed nothing, has no commits in progress, and has shut out
     the runs before it.

@@ -64,7 +64,7 @@ class Ledger:
 
     def _entries(self) -> dict[Key, LedgerEntry]:
         if self._cached_entries is None:
-            # If no run of this release has opened the table yet, it may lack the newest columns.
+            # The table may lack the newest columns if no run of this release has opened it yet.
             rows = self._books.read(TABLE, EVERY_ROW, _ENTRY_COLUMNS)
             self._refuse_unknown_states(rows)
             self.number_above(row["batch"] for row in rows)
@@ -85,7 +85,7 @@ class Ledger:
     def _replace(self, rows: Sequence[Row], where: Where) -> None:
         """Replace rows in the table and in the cached entries."""
         with self._lock:
-            # If the commit fails, it may be unknown whether it was written.
+            # Drop the cache first, because a failed commit may have written its rows nevertheless.
             entries, self._cached_entries = self._cached_entries, None
             self._books.replace(TABLE, rows, where)
             if entries is not None:
@@ -154,8 +154,8 @@ class Ledger:
 
         Args:
             results: Batches, each with the counts of its files and the time of its last commit.
-            state: The state for all files. If None, each file gets one of FINISHED, and the rows of
-                selections from a file that was read whole are removed.
+            state: The state for all files. If None, each file gets one of FINISHED. The ledger's
+                rows for selections of a file are then removed if the whole file was read.
         """
         rows: list[Report] = []
         for batch, reports, now in results:
@@ -212,7 +212,7 @@ class Ledger:
         return batches
 
     def put_back(self, batch: Batch, state: str) -> None:
-        """Set the batch back to `state`, an earlier one of UNFINISHED.
+        """Set the batch back to `state`, an earlier state in UNFINISHED.
 
         Use this if results of later stages are lost or no longer wanted.
         """
@@ -223,14 +223,15 @@ class Ledger:
             self._change([batch.number], lambda row: row | {"state": state})
 
     def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:
-        """Set aside the files of `batch`, because they crash their worker."""
+        """Set aside the files of `batch`, which crash their worker."""
         crashed: dict[str, Any] = {"state": "set_aside", "replaces": None, "finished_at": now}
         crashed |= {"error": reason, "error_kind": CRASHED} | _NOTHING_READ
         rows = [_planned_row(file, batch.number, self._run_id) | crashed for file in batch.files]
         self._replace(rows, among("batch", [batch.number]))
 
     def dismiss(self, names: Collection[str]) -> None:
-        """Record that these files, which failed or are not whole archives, need no more reports.
+        """Record that these files need no more attempts or reports. They failed or are not whole
+        archives.
 
         Rows from these files are kept.
         """
@@ -244,7 +245,7 @@ class Ledger:
         self._change({entry.batch for entry in self.entries() if entry.file.warc_file in warc_files}, dismissed)
 
     def forget(self, remaining: Sequence[tuple[LedgerEntry, FileRows]], now: datetime) -> None:
-        """Record how many rows of these files remain, in one commit.
+        """Record in one commit how many rows of these files remain after forgetting.
 
         The other pages are forgotten, and are counted as skipped.
         """
@@ -262,7 +263,7 @@ class Ledger:
         self._change({entry.batch for entry, _ in remaining}, forgotten)
 
     def note_checked(self, rows: Mapping[tuple[int, str], FileRows], now: datetime) -> None:
-        """Record that the rows of these batches and files match their pages, in one commit."""
+        """Record in one commit that the rows of these batches and files match their pages."""
 
         def checked(row: Row) -> Row:
             found = rows.get((row["batch"], row["warc_file"]))

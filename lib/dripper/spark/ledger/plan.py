@@ -1,4 +1,5 @@
-"""Plans the remaining files and their batches. All functions are pure and deterministic."""
+"""Decides which files still need to be read, and groups them into batches. All functions are pure
+and deterministic."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,8 @@ class LedgerEntry:
     pages: int = 0
     """Number of rows in `extractions` from the file's last reading."""
     fault: ArchiveFault | None = None
-    """The reason why a file that was read to its end is not a whole archive."""
+    """The reason why the file is not a whole archive, although it was read to its end; None
+    otherwise."""
     records: int = 0
     """Number of records in the last reading. The next three fields are counts of that reading,
     too."""
@@ -48,10 +50,10 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The work of a run."""
+    """The batches that a run processes, and information about the other files."""
 
     resumed: tuple[Batch, ...] = ()
-    """Batches that an earlier run planned but did not finish, at any stage."""
+    """Batches that an earlier run planned but did not finish. They may be at any stage."""
     fresh: tuple[Batch, ...] = ()
     """New batches of the files in `moved` and of files that the ledger does not know."""
     moved: tuple[LedgerEntry, ...] = ()
@@ -60,7 +62,7 @@ class Plan:
     n_done: int = 0
     """Number of input files that need no work."""
     n_left: int = 0
-    """Number of files beyond the limit."""
+    """Number of files that need work but exceed the limit."""
     set_aside: tuple[str, ...] = ()
     """Input files that failed too often and are tried again only on request."""
     faults: Mapping[str, ArchiveFault] = field(default_factory=dict)
@@ -93,7 +95,7 @@ def make_plan(
     """Return the work that remains for `files`, given the ledger.
 
     Files that are in the ledger but not in `files` are not touched. The same file with another
-    selection is separate work. If a whole file is read, its rows replace the rows of all its
+    selection is planned separately. If a whole file is read, its rows replace the rows of all its
     selections.
 
     Args:
@@ -178,7 +180,8 @@ def _list_undone(
 
 
 def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
-    """Return, for each file that was read by selections, the batches that may have such rows."""
+    """Return, for each file that was read by selections, the batches that may have rows from
+    them."""
     batches: dict[str, set[int]] = {}
     for entry in entries:
         if entry.file.selection is not None:
@@ -217,7 +220,7 @@ def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
 def _comparable(now: str | int, then: str | int | None) -> bool:
     """Return whether two values are comparable. An ETag is not comparable with a modification time.
 
-    The versions differ in kind if the same file was read in two ways.
+    Their kinds differ if the file was read through two different storage interfaces.
     """
     return then is None or str(now).partition(":")[0] == str(then).partition(":")[0] or isinstance(now, int)
 
@@ -225,7 +228,7 @@ def _comparable(now: str | int, then: str | int | None) -> bool:
 def fault_of(row: Mapping[str, Any]) -> ArchiveFault | None:
     """Return why the file with this ledger row is not a whole archive; None if no fault is known.
 
-    No fault is known if only single records were read.
+    If only selected records were read, no fault is known.
     """
     if row.get("selection") is not None or row.get("error") is not None or not row.get("n_problems"):
         return None

@@ -135,7 +135,7 @@ def compare(
 
 
 def _known_keys(entries: Sequence[LedgerEntry]) -> dict[int, list[LedgerEntry]]:
-    """Return the files of each batch that must have exactly the counted rows, by batch number."""
+    """Return, by batch number, the files that must have exactly the rows that the ledger counts."""
     allowed = bounds(entries)
     by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
@@ -153,7 +153,7 @@ def _is_rewritten(files: Sequence[LedgerEntry], written: datetime | None) -> boo
 def _compare_keys(
     files: Mapping[int, Sequence[LedgerEntry]], found: Mapping[tuple[int, str], FileRows]
 ) -> list[Difference]:
-    """Return the batches in which the number or the keys of a file's rows differ from its pages."""
+    """Return the batches in which a file's rows differ from its pages in number or keys."""
     rows_of: dict[int, dict[str, FileRows]] = defaultdict(dict)
     for (batch, name), rows in found.items():
         rows_of[batch][name] = rows
@@ -194,8 +194,8 @@ def settle(
     of_adding = [{"kind": each.kind, "pattern": each.pattern} for each in adding]
     check_rules([*rule_rows, *of_adding], lease.rules_known, ledger, books.name(forgotten.TABLE))
     rules = forgotten.rules_of(rule_rows)
-    # The data files of a restored version keep their old times, so `compare` would not notice a
-    # restore by these times.
+    # A restored version has old data files, so `compare` would not notice the restore by their
+    # times.
     is_restored = bool(rules) and pages.are_restored()
     unequal, counts = compare(books, ledger, lease.confirm, every=every or is_restored)
     batches = {each.batch for each in unequal}
@@ -219,9 +219,9 @@ def reconcile(
     adding: Collection[Rule] = (),
     every: bool = False,
 ) -> tuple[Rules, Mapping[int, int]]:
-    """Call `settle`. Return the rules that apply and the number of rows in each batch.
+    """Check that the rows match the ledger. Return the rules that apply and the rows per batch.
 
-    Rows that were removed deliberately are not a difference.
+    `settle` runs first, so that rows of forgotten pages do not count as differences.
 
     Raises:
         DifferenceError: If the rows of `extractions` differ from the ledger's counts, if data files
@@ -299,7 +299,7 @@ def say_batches(numbers: Iterable[int]) -> str:
 
 
 def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Sequence[Difference]) -> dict[int, str]:
-    """Return the table version that caused each difference, by batch, with its operation and time.
+    """Describe the table version that caused each difference, with operation and time, by batch.
 
     Batches without a known version are left out.
     """
@@ -344,7 +344,7 @@ def _history(spark: SparkSession, tables: Tables, table: str) -> list[dict[str, 
 
 
 def _changed_by_people(spark: SparkSession, tables: Tables, table: str) -> str:
-    """Return the newest table version that no run made. Runs only write and merge."""
+    """Describe the newest table version that no run made. Runs only write and merge."""
     history: list[dict[str, Any]] = []
     with suppress(PySparkException, Py4JError):
         history = [

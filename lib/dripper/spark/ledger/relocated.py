@@ -1,4 +1,4 @@
-"""Tracks moved archives: a file under a new prefix is still the same file.
+"""Tracks archives that were moved: a file that is now under a new prefix is still the same file.
 
 A page's ID is derived from the address of its file. Therefore the address under which a file was
 first read remains its name in all tables. The `relocated` table has the old and new prefixes. A run
@@ -86,8 +86,8 @@ def names_by_place(names: Iterable[str], moves: Sequence[Move]) -> dict[str, str
     found: dict[str, tuple[int, str]] = {}
     for name in names:
         place, arrival = _follow(name, moves)
-        # If several files were moved to one address, the last one is there, unless another file was
-        # read at that address.
+        # If several files were moved to one address, the last one to arrive is there, unless a file
+        # at that address was never moved.
         found[place] = max(found.get(place, (-1, "")), (arrival, name))
     return {place: name for place, (_, name) in found.items()}
 
@@ -134,7 +134,7 @@ def _follow(name: str, moves: Sequence[Move]) -> tuple[str, int]:
             earlier -= 1
         elif not earlier and each.takes(place):
             place, arrival = each.new + place[len(each.old) :], i
-    # The number may be part of the file's own name.
+    # With fewer moves than the number says, the number is part of the file's own name.
     return (name, len(moves)) if earlier else (place, arrival)
 
 

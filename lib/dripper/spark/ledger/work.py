@@ -1,4 +1,4 @@
-"""The objects that all steps of a run on an output share."""
+"""Defines the objects that all steps of a run share."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from dripper.spark.tables.store import Tables
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A run on an output."""
+    """The shared objects of a run on an output."""
 
     spark: SparkSession
     tables: Tables

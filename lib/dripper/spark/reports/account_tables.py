@@ -22,11 +22,11 @@ from dripper.spark.tables.sql import first_line
 from dripper.spark.tables.store import Tables
 
 BESIDE = ""
-"""Value of `to` for a location next to the tables."""
+"""Value of the argument `to` for the folder `reports` next to the tables."""
 _SHOWN_PAGES = 20
 _DOUBTFUL_PAGES = 10
 _FAILED_FIRST = ("time_limit", "memory_limit", "crashed", "internal", "labeler_failed")
-"""Errors to show first. All other errors are caused by the pages themselves."""
+"""Error codes of the pages to show first. Other codes mean that the page itself is at fault."""
 _FILE = ("warc_file", "state", "batch", "pages", "failed_pages", "bytes_read", "n_problems", "error", "error_kind")
 
 
@@ -60,8 +60,8 @@ def _path_here(place: str) -> Path | None:
 def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
     """Return the file system of a URL, and the path in that file system.
 
-    Spark can write next to the tables and has credentials, which this program may lack. Raises
-    InputError on Spark Connect.
+    Spark is used, because it has credentials for the storage of the tables. This program may lack
+    them. Raises InputError on Spark Connect.
     """
     if (context := context_of(spark)) is None:
         raise InputError(
@@ -78,7 +78,7 @@ def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings,
     Args:
         to: A file, or a folder for a file named RUN_ID.html. It may be a URL that Spark can write
             to, such as `s3a://`. BESIDE means `reports` next to the tables.
-        run_id: The run; None: the last run.
+        run_id: The run's ID; None for the last run.
 
     Raises:
         InputError: If the run does not exist or the account cannot be written.

@@ -1,4 +1,4 @@
-"""The summary at the end of a run: counts and a few rows."""
+"""Texts that the jobs print about a run: final counts, plan, estimated cost, and a few rows."""
 
 import shlex
 from collections.abc import Mapping
@@ -145,7 +145,7 @@ def plan_summary(plan: Plan) -> str:
 
 
 def cost_summary(pages: PagesRead, settings: Settings) -> str:
-    """Estimate the cost of a separate labelling stage from some of a plan's pages.
+    """Estimate the cost of a separate `label` stage, from some of the pages in a plan.
 
     For a chain, the text also has the fraction of pages that the next labeler gets. Return "" if
     there is nothing to do.

@@ -1,6 +1,6 @@
-"""Estimates the cost of labelling from a few input pages.
+"""Estimates the cost of labelling from a small sample of the input pages.
 
-These pages are read, split and labelled on the driver.
+The driver reads, splits and labels the sample.
 """
 
 import time
@@ -65,7 +65,7 @@ def read_pages(plan: Plan, settings: Settings) -> PagesRead:
 def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
     """Return a sample from the pages.
 
-    A page that cannot be split adds no tokens to the sample, and does not stop the estimate.
+    A page that cannot be split adds no tokens, and is not an error.
     """
     bytes_read = pages = 0
     prepared: list[tuple[str, Preprocessed]] = []
@@ -109,7 +109,10 @@ def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) ->
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
-    """Like `_choose_going_on`, but from (host, page) pairs and as in `spark.layouts.choice`."""
+    """Like `_choose_going_on`, but choose by layout, as in `spark.layouts.choice`.
+
+    `pages` are pairs of a host and a page.
+    """
     by_host: dict[str, list[tuple[Preprocessed, PageLayout]]] = defaultdict(list)
     unplaced: list[Preprocessed] = []
     for host, page in pages:

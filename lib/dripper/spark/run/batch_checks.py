@@ -24,12 +24,12 @@ from dripper.warc.read.record import merge_reports
 logger = logging.getLogger(__name__)
 
 _COUNTED = ("rows", "failed_pages", "fallback_pages", "errors", "methods", "grades")
-"""Keys of a file's report that are counted from the file's rows."""
+"""Keys of a file's report with values that are counted from the file's rows."""
 _MOST_REDONE = 2
 """Maximum number of times to rewrite a batch if its rows do not match the pages that were read."""
 _MOST_OUTCOMES = 256
-"""Maximum number of report combinations to try for a file. Eight spans with two outcomes each have
-256."""
+"""Maximum number of report combinations to try for a file. A file with eight spans, each reported
+with two outcomes, has 256 combinations."""
 
 
 class LostRowsError(Exception):
@@ -52,8 +52,8 @@ def write_until_whole(
     _MOST_REDONE times.
 
     Args:
-        confirm: Called before each retry. It raises if another run has taken the lease. The
-            rows of that run would not match the pages read here.
+        confirm: Called before each retry. It raises if another run has taken the lease. The rows of
+            that run would not match the pages read here.
 
     Raises:
         WrongRowsError: If the last attempt fails, too.
@@ -74,7 +74,7 @@ def write_until_whole(
 
 
 def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int | None) -> list[Report] | None:
-    """Like `match_reports_to_rows`, but without reading the rows. Return None if they must be read.
+    """Like `match_reports_to_rows`, but read no rows. Return None if that is not sufficient.
 
     Spark takes a task's report and its data files from the same attempt. Therefore the rows match
     the reports if each span was reported once and the totals agree.
@@ -104,7 +104,7 @@ def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int 
 def match_reports_to_rows(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> list[Report]:
     """Return one report for each file of `batch`, chosen to match the rows that were written.
 
-    Counts such as `rows` and `failed_pages` in the returned reports come from the rows.
+    In the returned reports, `rows`, `failed_pages` and similar counts are counted from the rows.
 
     Args:
         reports: The tasks' reports. After the loss of an executor, Spark may run a task twice and
@@ -222,7 +222,7 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
 
 
 def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> int:
-    """Return the number of the batch's rows in `table`.
+    """Check the batch's rows in `table`, and return their number.
 
     Raises WrongRowsError unless the rows match `expected` one to one.
     """
@@ -258,7 +258,7 @@ def count_by_file(pages: DataFrame) -> list[Row]:
 
     `others` is the number of these rows that another version of the program wrote.
     """
-    # The `extract` stage splits the pages again. Another version may split them into other blocks.
+    # The `extract` stage splits the pages again. Another version may split them differently.
     is_other = F.col("dripper") != dripper.__version__
     return pages.groupBy("warc_file").agg(F.count("*").alias("rows"), F.count_if(is_other).alias("others")).collect()
 

@@ -66,7 +66,8 @@ class FusedJob(Job):
         rows = (
             work.spark.range(0, len(tasks), 1, len(tasks))
             .mapInArrow(mapper, with_report)
-            # The reports come from the same pass: a second action would read every archive again.
+            # Get the reports from the same pass, because a second action would read every archive
+            # again.
             .observe(observation, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"))
             .where(F.col("page_id").isNotNull())
             .drop(REPORT)
@@ -103,9 +104,9 @@ class FusedJob(Job):
         return commit.rows if commit else None
 
     def _clear_stages(self, batch: Batch) -> None:
-        """Delete the rows that a staged run left between its stages for the batch's files.
+        """Delete rows of the batch's files from the tables between the stages of staged runs.
 
-        No stage reads these rows any more.
+        No stage will read these rows any more.
         """
         tables = self._tables
         if "pages" not in self._between:

@@ -19,8 +19,8 @@ _DEATHS = re.compile(
 """Matches Spark's errors for a crashed worker or executor, and for a Python exception in a task."""
 _TASK = re.compile(r"Task (\d+)(?:\.\d+)? in stage \S+ failed")
 _MOST_IN_A_ROW = 12
-"""Number of consecutive failures after which the machine is blamed, not a file. Ten halvings find
-one file among 1,000."""
+"""Number of consecutive failures after which the machine is blamed, not a file. To find one file
+among 1,000, a batch is halved ten times."""
 
 
 def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
@@ -37,7 +37,8 @@ def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
 
 
 class Isolation:
-    """Processes a batch even if some of its files crash their workers."""
+    """Processes batches, and splits a batch that fails until the files that crash workers are
+    found."""
 
     def __init__(self, ledger: Ledger, is_stopped: Callable[[], bool]) -> None:
         self._ledger = ledger
@@ -54,7 +55,8 @@ class Isolation:
         attempt: Callable[[Batch, Tasks], None],
         set_aside: Callable[[Batch, str], None],
     ) -> None:
-        """Call `attempt` on `batch`. If a file makes it fail, call it on smaller and smaller parts.
+        """Call `attempt` on `batch`. If a file makes the attempt fail, retry with smaller and
+        smaller parts.
 
         Raises the error of `attempt` if no file is to blame.
 
@@ -79,8 +81,8 @@ class Isolation:
                 if len(current.files) > 1:
                     waiting[:0] = self._split_batch(current, suspected, why)
                 elif not self._gave_up(current, why, set_aside):
-                    # The file goes to the end of the queue. If other files succeed meanwhile, the
-                    # fault is the file's, not the machine's.
+                    # Try the file again after the other files. If they succeed, the file is at
+                    # fault, not the machine.
                     waiting += self._ledger.isolate(current, [suspected])
                     if current.files[0].attempts + 1 >= MAX_ATTEMPTS and len(waiting) == 1:
                         raise

@@ -47,7 +47,7 @@ class _Part:
     n_pages: int
     """Approximate number of pages."""
     request: str | None
-    """Value for the `request` column."""
+    """Value for the `request` column of the labels."""
     replaced: str | None
     """SQL condition for the rows that the labels replace. If it is None, the labels are
     appended."""
@@ -59,8 +59,8 @@ class LabelStage:
     def __init__(
         self, work: Work, engines: Engines, settings: Settings, totals: Totals, planning: threading.Lock
     ) -> None:
-        """settings: the labeler's settings. planning: held while Spark plans a Python function.
-        This keeps other stages from being planned in this stage's environment."""
+        """settings: the labeler's settings. planning: a lock to hold while Spark plans a Python
+        function, so that no other stage is planned in this stage's environment."""
         self._work = work
         self._engines = engines
         self._settings = settings
@@ -91,8 +91,8 @@ class LabelStage:
         check_rows(tables, "labels", batch, all_blocks if only is None else only)
 
     def _parts(self, batch: Batch, blocks: DataFrame, n_pages: int) -> Iterator[_Part]:
-        """Yield the parts that are not labelled yet. The caller must commit each part before the
-        next."""
+        """Yield the parts that are not labelled yet. The caller must commit each part before it
+        takes the next one."""
         of_batch = within([batch.number])
         most = self._engines.n * self._settings.stages.commit_pages
         if n_pages <= most:
@@ -187,8 +187,8 @@ class LabelStage:
                 *("profile", "first_labels"),
             )
             .observe(tokens_seen, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
-            # The shuffle keeps the scan off the GPU executors. The longest pages come first. Pages
-            # of similar length then share a batch, and the last batches are short.
+            # The shuffle keeps the scan off the GPU executors. The longest pages come first, so
+            # that pages of similar length share a batch, and the last batches are short.
             .repartition(self._n_partitions(n_pages), "page_id")
             .sortWithinPartitions(F.desc("tokens"), "page_id")
         )
@@ -253,8 +253,8 @@ def check_profiles(tables: Tables, batches: Collection[int], settings: Settings)
 
 
 _BROADCAST_BYTES = 256 << 20
-"""Labels up to about this size are broadcast to every executor. For more labels, Spark shuffles the
-pages, including their mapping HTML."""
+"""Labels are broadcast to every executor if they have at most about this many bytes. Otherwise,
+Spark shuffles the pages, including their HTML."""
 
 
 def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tuple[DataFrame, Settings]:

@@ -14,9 +14,9 @@ from dripper.spark.tables.sql import reason
 logger = logging.getLogger(__name__)
 
 NOTE_SECONDS = 10.0
-"""A batch that ends more than this many seconds after the last commit to the ledger is recorded
-immediately, together with the waiting batches. If the run is killed, the next run repeats the
-waiting batches."""
+"""If a batch ends at least this many seconds after the last commit to the ledger, it is recorded
+immediately, together with all waiting batches. Otherwise, the batch waits. If the run is killed,
+the next run repeats the waiting batches."""
 
 
 class Notes:
@@ -29,7 +29,7 @@ class Notes:
         on_noted: Callable[[Sequence[Report]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """check: raises if another run has taken the lease. on_noted: called with the ledger's
+        """check: raises if another run has taken the lease. on_noted: called with the ledger's new
         rows."""
         self._ledger = ledger
         self._check = check
@@ -42,7 +42,7 @@ class Notes:
     def add(self, batch: Batch, reports: Sequence[Report]) -> None:
         """Record the batch in the ledger, now or together with a later batch.
 
-        An error affects only this batch. The waiting batches are recorded later.
+        If this fails, only this batch fails. The waiting batches are recorded later.
         """
         with self._lock:
             # Take the time now, because somebody may change the rows before the batch is recorded.

@@ -19,14 +19,14 @@ class LabelTotals:
     """The totals of the `label` stage."""
 
     pages: int = 0
-    """Pages that were labelled or failed."""
+    """Pages that the stage labelled or failed to label."""
     failed: int = 0
     windowed: int = 0
     passes: int = 0
     tokens: int = 0
     """Tokens in the simplified HTML of the pages."""
     seconds: float = 0.0
-    """Wall time of the stage, summed over batches. It includes the start of the engines."""
+    """Wall time of the stage, summed over batches, including the time to start engines."""
     engines: int = 0
     """Number of engines that worked in parallel."""
     warnings: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Totals:
     fallback_pages: int = 0
     """Rows that a fallback labelled."""
     methods: Counter[str] = field(default_factory=Counter)
-    """Rows by method, which is a labeler or a fallback."""
+    """Rows by method, such as the name of a labeler or fallback."""
     grades: Counter[str] = field(default_factory=Counter)
     """Rows by grade of confidence (`page.rows.GRADES`)."""
     errors: Counter[str] = field(default_factory=Counter)
@@ -66,7 +66,7 @@ class Totals:
     """Files that this run gave up on, each with the reason."""
     failed_batches: dict[int, str] = field(default_factory=dict)
     put_back: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """Batches for which an earlier stage must run again, each with that stage and the reason."""
+    """Batches that must go through an earlier stage again, each with that stage and the reason."""
     batches_not_begun: list[int] = field(default_factory=list)
     stage_ms: Counter[str] = field(default_factory=Counter)
     """Milliseconds by stage, summed over batches."""
@@ -113,9 +113,9 @@ class Totals:
 
 
 def is_outage(reports: Iterable[Report]) -> bool:
-    """Return whether no file of a batch could be read, and not only because files are missing.
+    """Return whether no file of a batch could be read, and not all of them are simply missing.
 
-    This means that the network or the credentials are at fault.
+    In that case, the network or the credentials are at fault.
     """
     kinds = [report.get("error_kind") if report["error"] is not None else None for report in reports]
     return bool(kinds) and None not in kinds and not LASTING.issuperset(kinds)
@@ -142,7 +142,7 @@ _ABSENT = {
     FileErrorKind.GONE: ("does", "not exist"),
     FileErrorKind.NO_FILE: ("is", "a folder, a FIFO, a device or a loop of links"),
 }
-"""The verb and the predicate for a path without a regular file."""
+"""Verb and predicate of the sentence about a path without a regular file, by kind of error."""
 
 
 @dataclass(frozen=True, slots=True)

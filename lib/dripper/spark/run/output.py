@@ -58,7 +58,7 @@ def open_output(
     """Open the tables below `output` for one run. Create missing tables, and hold the lease.
 
     Args:
-        job, input: The run's job and input, recorded in the `runs` table.
+        job, input: Values for the run's row in the `runs` table.
 
     Raises:
         BusyError: If another run is working on the output.
@@ -100,7 +100,7 @@ def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dic
     by_layout = ("layouts",) if settings.layouts.enabled else ()
     names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *by_layout)
     existing = tables.find_existing()
-    # In parallel, because each table mostly waits for the file system and Spark's planner.
+    # Work in parallel, because each table mostly waits for the file system and Spark's planner.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
         return dict(zip(names, pool.map(lambda name: tables.bring_up(name, name in existing), names), strict=True))
 
@@ -108,9 +108,9 @@ def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dic
 def _open_books(
     spark: SparkSession, tables: Tables, run_lease: Lease, settings: Settings, is_new: Mapping[str, bool]
 ) -> Work:
-    """Return the work of a run that holds the lease.
+    """Return the `Work` object of a run that holds the lease.
 
-    First, the ledger is reconciled with the rows and with the rules for forgotten pages.
+    First, check that the rows match the ledger, and delete pages that must be forgotten.
     """
     books = SparkBooks(spark, tables)
     # Another run may have written to a new table before this run took the lease.

@@ -64,9 +64,9 @@ class _Merged(AccumulatorParam[dict[str, Any]]):
 class Progress:
     """Logs a line every INTERVAL_SECONDS if the counts have changed. Use as a context manager.
 
-    Counts arrive when a task ends. Use them only for display: a task that Spark runs twice is
-    counted twice. `sink` is None if the session has no accumulators (Spark Connect). In that case,
-    only finished batches are logged.
+    A task's counts arrive when the task ends. Use them only for display: Spark may run a task
+    twice, and its counts are then added twice. `sink` is None if the session has no accumulators
+    (Spark Connect). In that case, only finished batches are logged.
     """
 
     def __init__(self, spark: SparkSession, n_files: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -80,7 +80,7 @@ class Progress:
         self.sink = context and ProgressSink(
             *(context.accumulator({}, _Merged(merge)) for merge in (operator.add, min))
         )
-        """Receives the tasks' counts."""
+        """Receives the tasks' counts; None with Spark Connect."""
 
     @property
     def warnings(self) -> list[str]:

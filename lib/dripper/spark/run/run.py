@@ -93,13 +93,13 @@ def run(
 
 
 def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
-    """Record in the ledger that these bad files are known and need no retry. Return their number.
+    """Record in the ledger that these bad files need no more attempts. Return the number of files.
 
     Args:
         files: The files, in the format that `run` accepts. They need not exist.
 
     Raises:
-        InputError: If one of the files neither failed nor is an incomplete archive.
+        InputError: If one of the files did not fail and has no known fault.
     """
     names = [file.address for file in list_named_files(files, settings.reading)]
     with open_output(spark, output, settings, job="dismiss", input=describe_input(files)) as output_at_work:
@@ -150,7 +150,8 @@ def _end_run(
 ) -> Outcome:
     work = output_at_work.work
     ledger = work.ledger
-    # Only commits of batches add data files, so fewer batches mean too few files to join.
+    # Each commit of a batch adds one data file to the ledger. With fewer batches, there cannot be
+    # enough files to join.
     if ledger.last_batch >= FILES_TO_JOIN:
         work.tables.join_files("warc_files")
     lost = find_lost_rows(work.spark, work.tables, ledger, work.lease.confirm) if totals.files else []
@@ -181,8 +182,8 @@ def run_stages(
 ) -> Outcome:
     """Run adjacent STAGES, in order, on the batches that are ready for them.
 
-    Without stages, extract in a single pass. Failures other than the errors below are reported in
-    the `Outcome`.
+    Without stages, extract in a single pass. Failures other than the errors below raise no
+    exception. The `Outcome` reports them.
 
     Args:
         warcs: The input of `preprocess` and of the single pass. The other stages take the batches

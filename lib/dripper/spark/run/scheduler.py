@@ -15,12 +15,13 @@ from dripper.spark.tables.batches import Batch, touched_batches
 from dripper.spark.tables.sql import reason
 
 IN_FLIGHT = 2
-"""Number of batches to process in parallel. With two, a slow last file does not leave the cluster
-idle."""
+"""Number of batches to process in parallel. While the last slow file of one batch is read, the
+other batch keeps the cluster busy."""
 
 
 class BatchLocks:
-    """Locks for batches: only the thread that holds a batch may write to it. Thread-safe."""
+    """Locks for batches: only the thread that has locked a batch may write its rows.
+    Thread-safe."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
@@ -28,9 +29,9 @@ class BatchLocks:
 
     @contextmanager
     def hold(self, batch: Batch) -> Iterator[None]:
-        """Hold the batches in which `batch` adds or replaces rows, until the context ends.
+        """Lock all batches in which `batch` adds or replaces rows, until the context ends.
 
-        Wait first until no other thread holds any of them.
+        First wait until no other thread has locked any of them.
         """
         numbers = touched_batches(batch)
         with self._condition:
@@ -55,7 +56,7 @@ is begun."""
 
 
 class Breaker:
-    """Opens, and thus stops the work, after several consecutive failures or on request.
+    """A circuit breaker: stops the work after several consecutive failures or on request.
     Thread-safe."""
 
     def __init__(self, most_failures: int = _MOST_FAILURES) -> None:

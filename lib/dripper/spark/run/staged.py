@@ -1,7 +1,7 @@
 """The staged job: preprocess → label → extract.
 
-Only the tables `pages`, `blocks` and `labels` connect the three stages. Stages of different batches
-overlap, and each stage may run on its own cluster.
+The three stages exchange data only through the tables `pages`, `blocks` and `labels`. Stages of
+different batches overlap, and each stage may run on its own cluster.
 
 Each stage commits a batch as a whole and then records it in the ledger. If the job is killed, the
 batch keeps its previous state, and the next run repeats the stage with the same rows.
@@ -54,7 +54,7 @@ from dripper.spark.workers.routing import to_be_labelled, with_escalated
 logger = logging.getLogger(__name__)
 
 STAGES = ("preprocess", "label", "extract")
-"""Stage i takes the batches in the state UNFINISHED[i]."""
+"""Stage number i processes the batches in the state UNFINISHED[i]."""
 
 
 class StagedJob(Job):
@@ -65,8 +65,8 @@ class StagedJob(Job):
         self._first, last = split_into_stages(work.settings.labeler)
         self._layouts = Layouts(work) if work.settings.layouts.enabled else None
         self._reports: dict[int, list[Report]] = {}
-        # While the `label` stage is planned, the session has another environment, so no other stage
-        # may be planned at the same time.
+        # No other stage may be planned while the `label` stage is, because the session then has
+        # another environment.
         self._planning = threading.Lock()
         of_last = work.settings.model_copy(update={"labeler": last})
         self._label_stage = LabelStage(work, engines, of_last, self._totals, self._planning)
@@ -189,10 +189,11 @@ class StagedJob(Job):
         with self._planning:
             prepared = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
         # A single pass over the archives gives two tables and the reports. The rows are kept on the
-        # executors' disks. For 485 pages, this took 6.9 CPU s. A third table in place of the disks
-        # took 8.3 s, and writing only one table took 5.6 s. If an executor is lost, its rows are
-        # lost, too. The archives are then read again, perhaps with a different outcome. So compare
-        # the tables with the reports and with each other before the ledger is updated.
+        # executors' disks. For 485 pages, this took 6.9 s of CPU time. With a third table instead
+        # of the disks, it took 8.3 s. Writing only one of the tables took 5.6 s. If an executor is
+        # lost, its rows are lost, too. The archives are then read again, perhaps with a different
+        # outcome. Therefore, the tables are compared with the reports and with each other before
+        # the ledger is updated.
         prepared = prepared.persist(StorageLevel.DISK_ONLY)
         self._work.lease.check()
         try:
@@ -239,8 +240,8 @@ class StagedJob(Job):
             self._send_back(batch, lost)
             return False
         except Exception:
-            # If someone or a bucket's lifecycle rule deleted a data file, reading its rows fails
-            # in this run and in every later one.
+            # If someone or a bucket's lifecycle rule deleted a data file, reading its rows fails in
+            # this run and in every later one.
             forgotten = self._forget_lost_files(batch)
             if forgotten is None:
                 raise
@@ -256,7 +257,7 @@ class StagedJob(Job):
             self._totals.put_back[batch.number] = lost.stage, str(lost)
 
     def _forget_lost_files(self, batch: Batch) -> LostRowsError | None:
-        """Delete the batch's rows from the first table that has lost data files.
+        """Delete the batch's rows from the first table with missing data files.
 
         Return an error that names the stage that must write the rows again; None if no data file is
         missing.

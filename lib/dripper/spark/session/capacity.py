@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 from dripper.spark.wording import say_count
 
 UNTOLD_SLOTS = 200
-"""Number of slots to assume if a session does not report its limit: 50 executors with 4 cores."""
+"""Number of concurrent tasks to assume if a session does not report its limit. This is the number
+for 50 executors with 4 cores each."""
 
 _TAGS = "spark.databricks.clusterUsageTags."
 _READ = (
@@ -62,10 +63,11 @@ def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
 
 
 def most_executors(properties: Mapping[str, str]) -> int | None:
-    """Return how many executors a session with these Spark properties may get; None if unknown.
+    """Return the maximum number of executors for a session with these Spark properties; None if
+    unknown.
 
-    Databricks runs one executor per worker. The numbers of workers are in the properties with the
-    cluster's tags.
+    Databricks runs one executor per worker. The properties with the cluster's tags contain the
+    number of workers.
     """
     if _allocates(properties):
         return _number(properties, "spark.dynamicAllocation.maxExecutors")
@@ -82,9 +84,9 @@ def live(spark: SparkSession) -> Live | None:
     try:
         context: Any = spark.sparkContext._jsc.sc()
         slots = context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile())
-        # The driver has an entry, too.
+        # The driver has an entry, too, which must not be counted.
         return Live(executors=context.getExecutorMemoryStatus().size() - 1, slots=slots)
-    except Exception:  # Connect has no context; the type depends on the version.
+    except Exception:  # Connect has no context. The exception type depends on the version.
         return None
 
 
@@ -125,12 +127,12 @@ def count_losses(spark: SparkSession) -> Losses:
         executors = [found.apply(index) for index in range(found.size())]
         lost = [not each.isActive() and "killed by driver" not in str(each.removeReason()) for each in executors]
         return Losses(sum(lost), sum(each.failedTasks() for each in executors))
-    except Exception:  # As in `live`.
+    except Exception:  # The exception type depends on the version, as in `live`.
         return Losses()
 
 
 def properties(spark: SparkSession) -> dict[str, str]:
-    """Return the session's properties that determine how far it may grow."""
+    """Return the session's properties that determine how many tasks it can run."""
     values = {}
     for name in _READ:
         try:

@@ -21,11 +21,11 @@ CDS archive and an empty folder `conf`."""
 _CONF = Path(pyspark.__file__).parent / "conf"
 _DEFAULTS = "spark-defaults.conf"
 _BY_OTHERS = frozenset(["SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"])
-"""Environment variables with which users choose Spark's location and start options."""
+"""Environment variables through which users set Spark's location and start options."""
 
 
 def is_used() -> bool:
-    """Return whether Java is started with the CDS archive.
+    """Return whether a session that this program makes can use the CDS archive.
 
     Java accepts the archive only if the class path has the same jars as when the archive was made,
     and no folder with a user's configuration.
@@ -48,8 +48,10 @@ def options(jars: str) -> dict[str, str]:
 
 @contextmanager
 def only_jars() -> Iterator[None]:
-    """Make Java start with only jars on its class path, while `spark-defaults.conf` still
-    applies."""
+    """Make Java start inside the context without configuration files on its class path.
+
+    `spark-defaults.conf` still applies.
+    """
     defaults, variables = _CONF / _DEFAULTS, {"SPARK_CONF_DIR": str(FOLDER / "conf")}
     if defaults.is_file():
         variables["PYSPARK_SUBMIT_ARGS"] = f"--properties-file {shlex.quote(str(defaults))} pyspark-shell"

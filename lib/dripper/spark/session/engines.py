@@ -36,8 +36,8 @@ class Engines:
 def n_engines(spark: SparkSession, settings: StageSettings) -> int:
     """Return how many engines label concurrently.
 
-    This is the number in the settings, if set. Otherwise, it is one per executor if `stages.gpus`
-    is set, or else one per GPU of the session, but at least one.
+    The number in the settings takes precedence. Otherwise, there is one engine per executor if
+    `stages.gpus` is set. If not, there is one per GPU of the session, but at least one.
     """
     if settings.engines is not None:
         return settings.engines
@@ -74,22 +74,22 @@ def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProf
         .memoryOverhead(settings.executor_memory_overhead)
         .resource("gpu", settings.gpus, settings.gpu_discovery_script, "nvidia.com")
     )
-    # One engine per executor: the executor's single task gets all cores.
+    # Give all cores of the executor to a single task, because each executor has one engine.
     tasks = TaskResourceRequests().cpus(settings.executor_cores).resource("gpu", settings.gpus)
     return ResourceProfileBuilder().require(executors).require(tasks).build
 
 
 @contextmanager
 def own_workers(spark: SparkSession) -> Iterator[None]:
-    """Run Python functions that are planned inside the context in separate worker processes.
+    """Give Python functions that are planned inside the context their own worker processes.
 
     Spark gives a task the worker that has been idle longest, even if that worker served another
-    stage. In a test with 6 batches on two cores, this started two engines. On a GPU, the first
-    would leave no memory for the second. Spark never mixes workers with different environments, so
-    this function sets an environment variable.
+    stage. In a test with 6 batches on two cores, a second engine was therefore started. On a GPU,
+    the first engine would leave no memory for the second. Spark never gives a task a worker with
+    another environment, so this function sets an environment variable.
     """
     context = context_of(spark)
-    # Without a context, the platform manages the workers.
+    # With Spark Connect, there is no context, and the platform manages the workers.
     environment: dict[str, str] = {} if context is None else context.environment
     environment[_ENVIRONMENT] = "label"
     try:

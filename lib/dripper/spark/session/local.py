@@ -1,4 +1,5 @@
-"""Spark settings for a single machine. They avoid seconds of work that pays off only on clusters.
+"""Spark settings for a single machine. They turn off work that takes seconds and pays off only on
+clusters.
 
 A session that this program makes starts with these settings. A session that spark-submit makes
 starts with Spark's defaults or the user's properties, and then gets those settings in `LOCAL` that
@@ -25,7 +26,8 @@ LOCAL = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""Query settings, except the first, which hides the progress bar in the console."""
+"""Spark properties for a single machine. The first hides the progress bar in the console. The
+others make queries faster."""
 
 _FAST_START = "-XX:TieredStopAtLevel=1"
 _log = logging.getLogger(__name__)

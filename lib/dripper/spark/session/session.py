@@ -34,7 +34,8 @@ _LEAN = {
     "spark.databricks.delta.allFilesInCrc.enabled": "false",
 }
 _QUIET = {JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
-"""Logging configuration. By default, Spark logs a dozen warnings that nobody can act on."""
+"""Java option for Spark's logging. By default, Spark logs a dozen warnings that nobody can act
+on."""
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -42,7 +43,7 @@ _DELTA = {
 _ALWAYS = {
     # Timestamps must not depend on the time zone of the job's machine.
     "spark.sql.session.timeZone": "UTC",
-    # Prints the line at which a Python worker hangs, instead of nothing.
+    # If a Python worker hangs or crashes, print the line at which it does.
     "spark.python.worker.faulthandler.enabled": "true",
     # Maximum number of rows in a worker's input batch. A page has up to 32 MiB, so with the default
     # of 10,000 rows, a string column could overflow its 2 GiB.
@@ -123,7 +124,7 @@ def _leave_signals_to_python(spark: SparkSession) -> None:
     if (context := context_of(spark)) is not None:
         misc = context._jvm.sun.misc
         misc.Signal.handle(misc.Signal("TERM"), misc.SignalHandler.SIG_IGN)
-        # If Java is lost, PySpark's tracebacks add nothing to the job's last line.
+        # If Java is lost, the job's last line says so. PySpark's tracebacks add nothing.
         context._accumulatorServer.handle_error = lambda *_: None
 
 
@@ -160,7 +161,7 @@ def _restore(session: SparkSession, before: Mapping[str, str]) -> None:
 
 
 def is_given() -> bool:
-    """Return whether something else manages the session.
+    """Return whether something other than this program manages the session.
 
     Examples are spark-submit, a notebook, Databricks and a Connect server.
     """
@@ -189,9 +190,9 @@ def _is_submitted() -> bool:
 def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.read") -> None:
     """Raise MachineError if an executor cannot import the module that its tasks need.
 
-    The check is a single task. Without it, every task of every batch would fail in turn. Nothing is
-    checked in local mode, because workers use the driver's Python, or with Spark Connect, because
-    they use the platform's Python.
+    The check runs a single task. Without the check, every task of every batch would fail in turn.
+    Nothing is checked in local mode, because workers use the driver's Python, or with Spark
+    Connect, because they use the platform's Python.
 
     Args:
         module: The module that the executor imports.
@@ -217,7 +218,7 @@ _SHIP = "Every executor needs the driver's environment: docs/shipping.md says ho
 
 
 def _probe() -> Callable[[str], tuple[str, str, str, str]]:
-    """Return a function that a worker without this package can run.
+    """Return a function that checks a worker, and that a worker without this package can run.
 
     The function is nested, because Spark pickles nested functions by value but others by name.
     """
@@ -252,7 +253,7 @@ def _require_java() -> None:
 
 
 def _merge_properties(defaults: dict[str, str], user_properties: dict[str, str]) -> dict[str, str]:
-    """Merge the properties. The user's take precedence, except that Java options are joined."""
+    """Merge the properties. A user's value takes precedence, but Java options are joined."""
     options = " ".join(filter(None, (defaults.get(JAVA_OPTIONS), user_properties.get(JAVA_OPTIONS))))
     return defaults | user_properties | ({JAVA_OPTIONS: options} if options else {})
 
@@ -328,7 +329,8 @@ def _require_delta(version: str, conf: Mapping[str, str]) -> None:
 
 
 def find_delta_fault(version: str, conf: Mapping[str, str]) -> str:
-    """Describe the fault of a session without Delta or with Delta for another Spark; otherwise "".
+    """Say why a session cannot use Delta: it has none, or Delta for another Spark. Return "" if it
+    can.
 
     >>> find_delta_fault("4.1.4", {"spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0"})
     'Delta for Spark 4.2, and is Spark 4.1.4'

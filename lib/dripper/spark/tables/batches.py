@@ -1,4 +1,5 @@
-"""Batches, the units of commit: their files, and the rows that the commit of a batch replaces."""
+"""Batches: groups of files that are committed as a unit, and the rows that such a commit
+replaces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,8 +10,8 @@ from dripper.spark.tables.sql import quoted, within
 from dripper.warc.index.select import Place
 
 UNKNOWN_SIZE_BYTES = 1 << 30
-"""Size to assume for a file of unknown size, such as a file in a list. A Common Crawl WARC has
-about 1 GiB."""
+"""Size to assume for a file of unknown size, such as a file named in an @list. A Common Crawl WARC
+has about 1 GiB."""
 
 REQUEST_BYTES = 1 << 18
 """Bytes to add for each single record: a new request takes about as long as reading another 256 KiB
@@ -28,7 +29,7 @@ class PlannedFile:
     version: str | None = None
     """The file's ETag or modification time (`dripper.warc.open.base.Source`); None if unknown."""
     path: str | None = None
-    """Path for opening the file; None if that is the canonical address."""
+    """Path to open the file; None if the path is the canonical address."""
     replaces: int | None = None
     """The batch that has rows from an earlier reading of the file; None if there are no such rows.
     The next reading replaces them."""
@@ -41,8 +42,8 @@ class PlannedFile:
     """The records of the selection to read. They are not stored in the ledger, because the index
     has them."""
     n_before: int = 0
-    """Number of records in the selection but not in `places`, because another reading of the file
-    already wrote rows for them."""
+    """Number of records of the selection that are left out of `places`, because another reading of
+    the file already wrote rows for them."""
     supersedes: tuple[int, ...] = ()
     """Batches with rows from selections of this file. A reading of the whole file replaces these
     rows."""
@@ -71,12 +72,12 @@ class PlannedFile:
 
 
 Key = tuple[str, str | None]
-"""Key of a row in the ledger: a file's address, and the selection of its records."""
+"""Key of a row in the ledger: a file's address, and the identity of a selection or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The unit of commit."""
+    """A group of files that a run processes together and commits as a unit."""
 
     number: int
     files: tuple[PlannedFile, ...]

@@ -33,7 +33,7 @@ class Where:
 
 
 _MOST_LOOKS = 8
-"""Maximum number of times to read rows that others keep changing."""
+"""Maximum number of attempts of `amend`, if other drivers keep changing the rows."""
 
 EVERY_ROW = Where("TRUE", lambda row: True)
 
@@ -66,8 +66,8 @@ def is_set(column: str) -> Where:
 def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]) -> list[Row] | None:
     """Replace each row for which `where` holds with the result of `change`.
 
-    If another driver changes a row between the read and the commit, that change is kept, and the
-    rows are read again.
+    If another driver changes a row between the read and the commit, that change is kept, and
+    `amend` reads the rows again.
 
     Args:
         change: Returns the new row, or an equal row if there is nothing to change. If `change` gets
@@ -78,7 +78,7 @@ def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]
             read the table again to get the current rows.
 
     Raises:
-        RuntimeError: If others change the rows first every time.
+        RuntimeError: If other drivers change the rows during every attempt.
         BusyError: If another run has taken the lease.
     """
     for look in range(_MOST_LOOKS):
@@ -95,8 +95,8 @@ class Books(Protocol):
     """Storage for versioned tables. Every commit raises the version of its table by one.
 
     A commit is atomic. It fails with a conflict (`dripper.spark.tables.fence`) if another commit
-    has changed the same rows meanwhile. If there is a fence, commits carry its numbers, and the
-    commits of a run that was shut out are skipped.
+    has changed the same rows meanwhile. If there is a fence, each commit carries a number from it,
+    and commits of a run that was shut out are skipped.
     """
 
     fence: Fence | None
@@ -154,7 +154,7 @@ class Books(Protocol):
         ...
 
     def shut_out(self, lanes: int) -> None:
-        """Shut out all further commits of earlier runs in the first `lanes` lanes."""
+        """Block all further commits of earlier runs in the first `lanes` lanes."""
         ...
 
     def name(self, table: str) -> str:

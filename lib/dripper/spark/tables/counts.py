@@ -1,4 +1,4 @@
-"""Counts the rows of each batch in a table from Delta's log, and detects lost data files."""
+"""Uses Delta's log to count the rows of each batch in a table, and to detect lost data files."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from dripper.spark.tables.row_keys import page_keys
 from dripper.spark.tables.sql import within
 
 _OLDEST_TRIED = 10
-"""Number of data files to check one by one, oldest first. The lifecycle rules of a bucket delete
+"""Number of data files to check individually, oldest first. The lifecycle rules of a bucket delete
 the oldest files first."""
 
 
@@ -58,7 +58,7 @@ def count_batches(table: DataFrame) -> BatchCounts:
 def count_files(table: DataFrame, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
     """Return the row counts of each archive file in these batches of a table, by batch and file.
 
-    None means all batches. Spark scans a few columns of the rows.
+    If `batches` is None, all batches are counted. Spark scans a few columns of the rows.
     """
     rows = table if batches is None else table.where(within(batches))
     counts = rows.groupBy("batch", "warc_file").agg(

@@ -2,7 +2,7 @@
 
 Each commit carries the name of a lane and a number (`txnAppId`, `txnVersion`). Later runs have
 higher numbers. Delta silently skips a commit if its lane has already seen the same or a higher
-number. A commit in progress fails if another commit brings such a number to its lane meanwhile.
+number. A commit in progress fails if another commit writes such a number to its lane meanwhile.
 
 An earlier run may still be alive, for example after its Spark Connect client was killed or its
 machine was suspended. So a run that takes over first writes its number to all lanes of all tables.
@@ -30,9 +30,11 @@ _CONFLICT = re.compile(
     r"Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception|(Metadata|Protocol)ChangedException|"
     r"DELTA_CONCURRENT_\w+|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED"
 )
-"""Names that classic Spark, Spark Connect and Databricks use if a commit lost to another commit."""
+"""Matches the errors of classic Spark, Spark Connect and Databricks if a commit conflicts with
+another."""
 _WAITS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Maximum seconds to wait before each retry. An OPTIMIZE of the books ends within a few seconds."""
+"""Maximum seconds to wait before each retry. An OPTIMIZE of a small table ends within a few
+seconds."""
 RUNS = "runs"
 """The lease's table, to which runs write their heartbeats."""
 _COMMITS_A_MILLISECOND = 1_000_000
@@ -49,7 +51,7 @@ class Fence:
         has taken the lease."""
         self.confirm = confirm
         self.is_used = False
-        """Whether a number was given to a commit to any table except `runs`."""
+        """Whether a commit to a table other than `runs` has used a number."""
         self._number = started_ms * _COMMITS_A_MILLISECOND
         self._free = list(range(lanes))
         self._condition = threading.Condition()
@@ -83,7 +85,7 @@ class Fence:
 
 
 def find_conflict(error: Exception) -> str:
-    """Return the name of the conflict if another commit made this commit fail; otherwise "".
+    """Return the name of the error if a commit failed because of another commit; otherwise "".
 
     The name is clearer than Delta's full message, which mentions streaming queries.
 

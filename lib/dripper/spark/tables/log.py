@@ -70,7 +70,8 @@ class TableLog:
             return False
 
     def find(self, sequence: tuple[str, int], after: int) -> Commit | None:
-        """Return the commit with this `txnAppId` and `txnVersion`; None if not found.
+        """Return the commit that has this `sequence` (`txnAppId` and `txnVersion`); None if not
+        found.
 
         Only versions above `after` are searched.
         """

@@ -20,7 +20,7 @@ write, or never if Delta skipped the write."""
 
 
 def read_observed(observation: Observation, confirm: Callable[[], None]) -> dict[str, Any]:
-    """Return the values observed during a write that has ended. Wait until there are some.
+    """Return the values observed during a write that has ended. Wait until Spark reports them.
 
     Args:
         confirm: Called if nothing was observed yet. Raises if another run has taken the lease.

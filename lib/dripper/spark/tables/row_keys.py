@@ -1,4 +1,5 @@
-"""Compares rows by the keys of their pages: equal counts and equal sums mean the same pages."""
+"""Compares sets of rows by the keys of their pages. If two sets have the same number of rows and
+the same sum of keys, they are assumed to have the same pages."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -28,7 +29,7 @@ def page_keys() -> Column:
 
 
 def check_rows_of(table: str, written: DataFrame, expected: DataFrame) -> int:
-    """Return the number of rows in `written`, after a comparison with `expected`.
+    """Check that `written` has the same pages as `expected`. Return the number of rows.
 
     Raises WrongRowsError unless `written` has each page of `expected` exactly once. The error
     message has the name of the table.

@@ -384,15 +384,16 @@ PROPERTIES = {
     # The ledger is read as a whole or by batch. Statistics for all its columns took two thirds of
     # the time to write a plan.
     "warc_files": {"delta.dataSkippingStatsColumns": "batch"},
-    # Only columns by which people search for pages. Statistics for all columns would take four
-    # fifths of the log, which each reader of a table with 100,000 files keeps in memory.
+    # Only the columns by which people search for pages. Statistics for all columns would make up
+    # four fifths of the log. Each reader keeps the log in memory, and a large table has 100,000
+    # files.
     "extractions": {"delta.dataSkippingStatsColumns": "page_id,url,host,warc_file,fetched_at,language,error_code"},
     "published": {
         # Queries that filter by these columns skip files without matching values. By default, Delta
         # keeps statistics for the first 32 columns, which are mostly text.
         "delta.dataSkippingStatsColumns": "page_id,batch,url,host,warc_file,fetched_at,http_status,language,markdown_chars,"
         "text_sha256,error_code,registered_domain,crawl",
-        # This costs nothing for commits that only add rows, and nearly all commits do.
+        # The change feed costs nothing for commits that only add rows, and nearly all commits do.
         "delta.enableChangeDataFeed": "true",
     },
 }

@@ -1,4 +1,4 @@
-"""The books as Delta tables, which Spark reads and writes."""
+"""Implements the storage interface `Books` with Spark, on Delta tables."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -42,7 +42,7 @@ class SparkBooks:
 
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
         """Return rows; see `Books`."""
-        # Reading a table that does not exist would cost a query before it fails.
+        # Check first, because reading a missing table would run a query before it fails.
         if not self._tables.exists(table):
             return []
         frame = self._tables.read(table)
@@ -57,8 +57,8 @@ class SparkBooks:
             return self._find_version(table, self._tables.append(table, frame, maxRecordsPerFile=ROWS_A_FILE), before)
         observation = Observation()
         self._tables.append(table, frame.observe(observation, F.count("*").alias("rows")), sequence)
-        # Delta skips the write if another run has just used the same sequence. Then nothing is
-        # observed, and the commit in the log is the other run's.
+        # Delta skips the write if another run has just used the same sequence. In that case,
+        # nothing is observed, and the commit in the log is the other run's.
         if wait_for_observed(observation) is None:
             return None
         version = self._find_version(table, sequence, before)

@@ -8,10 +8,10 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _READ_ONLY = re.compile(r"Read-only file system")
 _CAUSE = re.compile(r"^\s*Caused by: (?:[\w$]+\.)*([\w$]+(?:: \S.*)?)", re.MULTILINE)
-"""A line of a JVM trace, without package names."""
+"""Matches the "Caused by" lines of a JVM trace, and captures the cause without package names."""
 _RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt)\b.*)$", re.MULTILINE)
-"""The last line of a Python traceback, without module names. If lines of a JVM trace follow, they
-are indented and do not match."""
+"""Matches the last line of a Python traceback, and captures it without module names. Lines of a JVM
+trace that follow are indented and do not match."""
 
 
 def quoted(text: str) -> str:

@@ -34,15 +34,16 @@ FILES_TO_JOIN = 200
 """Minimum number of data files for `Tables.join_files`. Every commit of a batch adds a data file to
 the ledger, and reading 2,800 such files takes 7 s."""
 BOOKS = frozenset({"warc_files", "runs", "forgotten", "relocated"})
-"""Tables with small commits. If an OPTIMIZE came first, the commit is retried."""
+"""Small tables. A commit to one of them is retried if it conflicts with an OPTIMIZE."""
 _VECTORS = "delta.feature.deletionVectors"
 """A property of tables that may contain deletion vectors, even if deletion vectors are now turned
 off."""
 _VERSIONS_SEEN = 30
-"""Number of the newest versions to check in a table's history. They only have to reach back to the
-start of the last run, which made the same check."""
+"""Number of versions to check in a table's history, newest first. They only have to reach back to
+the start of the last run, which made the same check."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
-"""Settings that replace the options txnAppId and txnVersion in a DELETE, MERGE or UPDATE."""
+"""Session settings that have the effect of the options txnAppId and txnVersion. DELETE, MERGE and
+UPDATE accept no options."""
 _IS_THERE = re.compile("NON_EMPTY_LOCATION|ALREADY_EXISTS")
 
 
@@ -92,7 +93,7 @@ class Tables:
         return self.bring_up(table, self.exists(table))
 
     def bring_up(self, table: str, is_there: bool) -> bool:
-        """Like `create`, given the result of `exists`."""
+        """Like `create`, but for callers that know the result of `exists` (`is_there`)."""
         if is_there:
             self._add_columns(table)
             return False
@@ -130,7 +131,7 @@ class Tables:
 
     def find_existing(self) -> set[str]:
         """Return the names of the tables that exist. Raises InputError as `exists` does."""
-        # In parallel, because each check mostly waits for the file system.
+        # Check in parallel, because each check mostly waits for the file system.
         with ThreadPoolExecutor(max_workers=len(TABLES)) as pool:
             return {name for name, is_there in zip(TABLES, pool.map(self.exists, TABLES), strict=True) if is_there}
 
@@ -235,7 +236,7 @@ class Tables:
             raise self._unusable("open", table, error) from None
 
     def log(self, table: str) -> TableLog:
-        """Return the table's log. The log of a catalog table gives no information."""
+        """Return the table's log. The log of a table in a catalog cannot be read."""
         return TableLog(self._spark, None if self.in_catalog else self._path(table))
 
     def _unusable(self, action: str, table: str, error: Exception) -> InputError | StorageError:
@@ -343,7 +344,7 @@ class Tables:
         return {row["key"]: row["value"] for row in rows}
 
     def is_restored(self, table: str) -> bool:
-        """Return whether the recent history of the table has a RESTORE to an older version."""
+        """Return whether the table was recently restored to an older version (RESTORE)."""
         history = self._spark.sql(f"DESCRIBE HISTORY {self.sql_name(table)} LIMIT {_VERSIONS_SEEN}")
         return not history.where("operation = 'RESTORE'").isEmpty()
 
@@ -371,7 +372,7 @@ class Tables:
         return metrics["numFilesRemoved"], metrics["numFilesAdded"]
 
     def set_layout(self, table: str, properties: Mapping[str, str]) -> list[str]:
-        """Set the `properties` that a table from an older release lacks, and return their names.
+        """Set the `properties` that are missing from the table, and return their names.
 
         Values that a user has chosen are kept.
         """
@@ -424,7 +425,7 @@ class Tables:
         return results[0]
 
     def _in_sequence(self, sequence: tuple[str, int] | None) -> AbstractContextManager[object]:
-        """Apply this sequence to the session's statements."""
+        """Apply this sequence to the session's statements inside the context."""
         return SharedSettings(self._spark, dict(zip(_TXN_OF_SQL, map(str, sequence or ()), strict=False))).set()
 
     def shut_out(self, lanes: int) -> None:
@@ -485,7 +486,7 @@ class Tables:
 
 
 OPTIONAL = {"published": {"main_html"}}
-"""Columns that a table may lack."""
+"""Columns that may be missing from an existing table, by table."""
 
 _IS_OF_COLUMNS = "operation IN ('RENAME COLUMN', 'DROP COLUMNS')"
 _ABSENT = frozenset(

@@ -32,7 +32,7 @@ _BY_PAGE_ID = ("blocks", "labels")
 _BY_HOST = "layouts"
 _NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to continue"
 _MOST_LINES = 50
-"""Maximum number of rules to report individually, one per line."""
+"""Maximum number of rules to report one by one. For more rules, only totals are reported."""
 _RETAINED = timedelta(hours=168)
 """Minimum time for which `jobs/maintain.py` keeps old versions."""
 
@@ -87,8 +87,8 @@ def _forget(
     books, pages = SparkBooks(spark, tables), SparkPages(tables)
     ledger, before = Ledger(books, lease.run_id), books.read(TABLE)
     for table in pages.tables():
-        # Otherwise, the rule would be recorded, and every run would fail when it tries to finish
-        # the deletion.
+        # Check this before the rules are recorded. Otherwise, every later run would fail when it
+        # tries to finish the deletion.
         tables.check_deletable(table)
     reconcile(spark, tables, pages, ledger, lease, rules)
     if begun := sum(rows_by_batch([row for row in before if row["state"] == BEGUN]).values()):
@@ -134,7 +134,8 @@ class SparkPages:
                 columns = [[each.kind for each in found], [each.pattern for each in found], rows["batch"]]
                 yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], ["kind", "pattern", "batch"])
 
-        # Match the rules in the workers. The driver would need a row per page.
+        # Match the rules in the workers. Otherwise, the driver would have to collect a row per
+        # page.
         named = pages.mapInArrow(name_rules, "kind string, pattern string, batch long")
         counted = named.groupBy("kind", "pattern", "batch").count().collect()
         return {(Rule(row["kind"], row["pattern"]), row["batch"]): row["count"] for row in counted}
@@ -144,8 +145,8 @@ class SparkPages:
         tables, existing, condition = self._tables, self.tables(), rules.condition()
         sources = [table for table in PAGE_TABLES if table in existing]
         ids = ", ".join(quoted(each.pattern) for each in sorted(rules.rules) if each.kind == "page_id")
-        # The data about a host comes from several of its pages together. It is derived again from
-        # the remaining pages.
+        # Rows about a host are derived from several of its pages. They are deleted even if only one
+        # page is forgotten, and derived again from the remaining pages.
         single = Rules(frozenset(each for each in rules.rules if each.kind in ("page_id", "url")))
         for table in existing:
             if table in _BY_PAGE_ID:

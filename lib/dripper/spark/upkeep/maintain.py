@@ -20,8 +20,8 @@ from dripper.spark.upkeep.repair import repair
 from dripper.spark.wording import say_count
 
 MINIMUM_HOURS = 168
-"""Minimum retention in hours. With a shorter time, a reader or a run that started earlier would
-lose its files. Delta therefore rejects a shorter time unless its check is turned off."""
+"""Minimum retention in hours. With a shorter time, a reader or a run in progress could lose files
+that it still reads. Delta therefore rejects a shorter time unless its check is turned off."""
 
 
 def maintain(
@@ -68,7 +68,7 @@ def maintain(
     if publishes:
         yield publish.publish(spark, output, with_main_html)
     if repairs or verifies:
-        # Keep older versions, because restoring one is another way to repair a table.
+        # Do not delete older versions, because restoring one is another way to repair a table.
         return
     for table in filter(existing.__contains__, TABLES):
         yield _compact(spark, tables, table, retain_hours)
@@ -102,7 +102,7 @@ def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int 
 
 
 def _find_hours(spark: SparkSession, tables: Tables, table: str) -> int:
-    """Return the hours for which files of old versions are kept, from a property of the table."""
+    """Return how many hours to keep files of old versions, according to a property of the table."""
     kept = tables.properties(table).get("delta.deletedFileRetentionDuration")
     if kept is None:
         return MINIMUM_HOURS
@@ -111,9 +111,9 @@ def _find_hours(spark: SparkSession, tables: Tables, table: str) -> int:
 
 
 _AS_TOLD = {
-    # Otherwise, newer Delta versions (4.4) keep files for the time in the table's property.
+    # Without this, newer Delta versions (4.4) keep files for the time in the table's property.
     "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled": "false",
-    # Otherwise, Delta rejects a shorter time than the property.
+    # Without this, Delta rejects a shorter time than the property has.
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
 }
 """Settings with which VACUUM keeps files for the hours given in the command."""

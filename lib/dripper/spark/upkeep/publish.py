@@ -34,10 +34,10 @@ TARGET_BYTES = 256 << 20
 enough that a query for one host reads few bytes."""
 _ROWS_A_COMMIT = 5_000_000
 """Maximum number of rows in a commit that only adds rows: about 40 GB of text, or an hour on a
-small cluster. A kill loses at most this much work."""
+small cluster. If the job is killed, at most this much work is lost."""
 _CLUSTERED_BY = ("host", "fetched_at")
 _KEY = ("warc_file", "finished_at", "pages")
-"""Columns of a file's ledger row that change when its rows in `extractions` change."""
+"""Columns of the ledger that change for a file when the file's rows in `extractions` change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class State:
     """The state of a batch in `extractions`."""
 
     version: str
-    """Changes when one of the batch's files is read again."""
+    """A hash that changes when one of the batch's files is read again."""
     rows: int
     """Number of rows."""
     is_settled: bool = True
@@ -124,7 +124,7 @@ def _read_states(tables: Tables) -> dict[int, State]:
     ledger = tables.read("warc_files").where("pages > 0")
     is_on_its_way = F.col("state").isin(list(UNFINISHED))
     batch = F.when(is_on_its_way, F.col("replaces")).otherwise(F.col("batch"))
-    # Not as text, because the text of a time depends on the session's time zone.
+    # Use microseconds, because the time as text would depend on the session's time zone.
     finished = F.unix_micros("finished_at").alias("finished_at")
     # Pages that were forgotten later are also deleted from `published`, so they do not change the
     # state of a batch.
@@ -145,7 +145,7 @@ def _read_states(tables: Tables) -> dict[int, State]:
 
 
 def _read_published(tables: Tables) -> dict[int, State]:
-    """Return the published batches with their states.
+    """Return the states of the batches in `published`, by batch number.
 
     The version is "" if the rows of a batch have several states. This program never writes such
     rows.

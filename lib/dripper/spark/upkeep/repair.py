@@ -1,4 +1,4 @@
-"""Repairs differences between the ledger and `extractions` that people have caused."""
+"""Repairs `extractions` and the ledger after people have changed one of them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,8 @@ def repair(spark: SparkSession, output: str) -> Iterator[str]:
     """Repair differences between the ledger and `extractions`. Yield sentences about the result.
 
     A file is planned again if its rows do not match the ledger. Rows of outdated readings are
-    deleted. A file that the ledger does not know is added to it, with counts from its rows.
+    deleted. A file that the ledger does not know is added to the ledger, with counts from the
+    file's rows.
 
     Raises:
         BusyError: If a run is active.
@@ -102,7 +103,7 @@ def choose_repairs(
     at: dict[tuple[int, str], list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
         at[entry.batch, entry.file.warc_file].append(entry)
-    # Files in progress will replace these rows anyway.
+    # Do not repair files in progress. A run will replace their rows anyway.
     on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
     left_alone = {(n, entry.file.warc_file) for entry in on_their_way for n in batches_of(entry)}
     replacing = {entry.file.warc_file for entry in on_their_way if entry.file.selection is None}
@@ -117,8 +118,8 @@ def choose_repairs(
     strangers = sorted(place for place in row_counts if place not in at and place not in left_alone)
     outdated += [place for place in strangers if place[1] in ledger_names]
     for i, entry in enumerate(again):
-        # If the rows of the last reading are gone, keep the rows of another reading until the next
-        # reading.
+        # If the rows of the file's last reading are gone, keep rows of an older reading until the
+        # next run replaces them.
         instead = [place for place in outdated if place[1] == entry.file.warc_file]
         if instead and (entry.batch, entry.file.warc_file) not in row_counts:
             again[i] = replace(entry, file=replace(entry.file, replaces=instead[-1][0]))
@@ -131,7 +132,7 @@ def choose_repairs(
 def _rebuild_rows(
     places: Sequence[tuple[int, str]], row_counts: Mapping[tuple[int, str], FileRows]
 ) -> list[dict[str, Any]]:
-    """Return rows for the ledger.
+    """Return ledger rows for files that the ledger does not know.
 
     A file with rows in several batches was read by selections. Reading the whole file replaces
     these selections.

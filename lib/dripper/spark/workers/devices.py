@@ -1,10 +1,11 @@
-"""Gives each Python worker of an executor its own GPUs. The worker keeps them from task to task.
+"""Gives each Python worker of an executor its own GPUs, which the worker keeps from task to task.
 
-Spark assigns GPU addresses to tasks, but the engine in a worker outlives a task. A task may
-therefore get other addresses than the engine of its worker uses, for example if two workers swap
-tasks. A new worker may even get the address of a GPU that another engine already uses. To avoid two
-engines on one GPU while another GPU is idle, the workers of an executor share a folder. Each worker
-writes there which addresses it was assigned and which it holds.
+Spark assigns GPU addresses to tasks, but the engine in a worker outlives a task. Therefore, the
+addresses of a task may differ from the GPUs that its worker's engine uses, for example if two
+workers swap tasks. A new worker may even get the address of a GPU that another engine already uses.
+To avoid two engines on one GPU while another GPU is idle, the workers of an executor share a
+folder. In this folder, each worker records the addresses that it was assigned and the addresses
+that it holds.
 """
 
 import fcntl
@@ -37,11 +38,11 @@ class Devices:
     def hold(self, assigned: Sequence[str]) -> tuple[str, ...]:
         """Record the addresses assigned to the worker's task. Return the addresses to use instead.
 
-        As many addresses are returned as were assigned. They are the same in every task, and no
+        The result has as many addresses as were assigned. They are the same in every task, and no
         other live worker holds them.
 
-        Spark assigns different addresses to running tasks. So if another worker holds an assigned
-        GPU, the GPU assigned to that worker is free, or held by a third worker, and so on.
+        Spark never assigns one address to two running tasks. So if another worker holds an assigned
+        GPU, the GPU assigned to that worker is free, or a third worker holds it, and so on.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as lock:
@@ -86,7 +87,8 @@ def hold_devices() -> dict[str, str]:
 
 @WorkerSingleton
 def _devices(parent: int, worker: int) -> Devices:
-    """Return this worker's singleton. `parent` is the process that forks an executor's workers.
+    """Return this worker's `Devices` singleton. `parent` is the process that forks an executor's
+    workers.
 
     Workers with a different environment have a different parent.
     """

@@ -64,7 +64,7 @@ LABEL_COLUMNS = {
 
 @WorkerSingleton
 def _finisher(settings: Settings) -> Finisher:
-    """Return the worker's singleton, with the model of the fallback already loaded.
+    """Return this worker's `Finisher` singleton, after it has loaded the model of the fallback.
 
     Page processes that are forked later do not load the model again.
     """
@@ -89,6 +89,7 @@ def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:
         "labeler_version": row["labeler_version"],
     }
     layout = {"layout_id": row.get("layout") or row.get("layout_id")}
-    # The other input columns (URL, location in the archive, …) are copied unchanged.
+    # All other input columns, such as the URL and the location in the archive, are copied
+    # unchanged.
     columns = row | extraction_columns(extraction)
     return storable(columns | {"versions": versions, "is_whole": is_whole(columns)} | layout)

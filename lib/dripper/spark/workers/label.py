@@ -98,8 +98,8 @@ def label_function(
 
 STALL_SECONDS = 7200.0
 """Maximum seconds for an engine to start and label the pages of one call. The largest checkpoints
-take minutes. After this time, the engine is considered hung, and the worker ends itself so that
-Spark tries the task again."""
+take minutes to load. After this time, the engine is considered hung, and the worker ends itself so
+that Spark tries the task again."""
 
 _NO_PAGE: Row = {"error_code": ErrorCode.EMPTY_PAGE.value, "error_detail": "there is no block"}
 
@@ -112,7 +112,8 @@ def _watched(settings: Settings, work: Callable[[Iterable[In]], Iterator[Out]], 
 def _label_rows(
     loader: Loader, settings: str, rows: Sequence[Row], threads: int | None = None
 ) -> tuple[Engine, list[Labels | str]]:
-    """Return the worker's engine, and the labels or an error for each page. `settings` is JSON."""
+    """Return the worker's engine, and labels or an error message for each page. `settings` is
+    JSON."""
     # Callers pass at least one row, because a task without rows must not start an engine.
     for profile in {row["profile"] for row in rows}:
         # The driver cannot check this if the checkpoint is only on the executor's machine.

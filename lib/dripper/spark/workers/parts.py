@@ -13,15 +13,16 @@ from dripper.warc.read.reader import RecordReader
 from dripper.warc.read.record import Span, cut
 
 SPLIT_BYTES = 4 << 20
-"""Minimum size of the parts of a big file. An undivided file would keep one core busy while the
-others wait. A part of this size takes about 2 s of work, and finding its beginning takes 2 ms."""
+"""Minimum size of the parts of a big file. Big files are divided, because a whole one would keep
+one core busy while the others wait. A part of this size takes about 2 s of work, and finding its
+beginning takes 2 ms."""
 SMALLEST_TASK_BYTES = 1 << 20
-"""Minimum size of a task. Scheduling a task takes about 50 ms, and 1 MiB of WARC takes half a
-second. Smaller tasks would cost more time than they save."""
+"""Minimum size of a task. Scheduling a task takes about 50 ms, and processing 1 MiB of WARC takes
+half a second. Smaller tasks would cost more time than they save."""
 
 TASKS_PER_SLOT = 4
-"""Target number of tasks per core. With several, the last tasks of a batch end at about the same
-time."""
+"""Target number of tasks per core. With several tasks per core, all cores finish a batch at about
+the same time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Code for tasks that read: turns archive files into Arrow batches with rows and file reports.
+"""Code for tasks that read archives: turns files into Arrow batches with rows and file reports.
 
 The output has the columns of the step (for example, of `extractions`) and a `report` column. The
 last row for a file, or for a span of a file, contains only the report as JSON. Rows and counts
@@ -55,11 +55,11 @@ class ProgressSink:
     sentences: Any
 
     def add(self, counts: dict[str, int]) -> None:
-        """Add `counts` (files, pages, failed)."""
+        """Add these counts, such as `files`, `pages` and `failed`, to the counts of all tasks."""
         self.counts.add(counts)
 
     def warn(self, sentences: Mapping[str, str]) -> None:
-        """Show these sentences to the user. The keys are topics, with one sentence each."""
+        """Show these sentences to the user. The keys are topics; each topic has one sentence."""
         if sentences:
             self.sentences.add(dict(sentences))
 
@@ -70,7 +70,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[Result]):
-    """The work on each page.
+    """The work on each page, and the row that results from it.
 
     `work` runs in the page process. `result` is the class of its result, and can also make a result
     from an error code. `row` makes a row from a result.
@@ -114,7 +114,7 @@ def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
 def _token_counter(labeler: str, labels: str) -> CountTokens:
     """Return the worker's singleton that counts tokens. `labels` is JSON.
 
-    It is separate from the engine, because the `preprocess` stage has no engine.
+    The counter is separate from the engine, because the `preprocess` stage has no engine.
     """
     sections = LabelsSettings.model_validate_json(labels)
     return find_entry(labeler).count_tokens(labeler_settings(labeler, sections)) or estimate_tokens
@@ -124,7 +124,7 @@ def _token_counter(labeler: str, labels: str) -> CountTokens:
 def _first_labeler(labeler: str, labels: str) -> Labeler:
     """Return the worker's singleton of a chain's first labeler. The arguments are JSON.
 
-    It is loaded before any page process is forked.
+    The labeler is loaded before any page process is forked.
     """
     return warm_labeler(LabelerSettings.model_validate_json(labeler), LabelsSettings.model_validate_json(labels))
 
@@ -148,7 +148,7 @@ def files_mapper(
     step: Callable[[Settings, int], Step[Any]] = extracting,
     rules: Rules = NO_RULES,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`. Its `id` input column holds indexes into `tasks`.
+    """Return the function for `mapInArrow`. Its input column `id` has indexes into `tasks`.
 
     Args:
         rules: The rules for forgotten pages. These pages are skipped.
@@ -181,7 +181,8 @@ def _rows_of_parts(
             # A task that ends early (because of a LIMIT or a kill) must not leave files or
             # connections open.
             with closing(reader_of(part, settings.reading)) as reader:
-                # Records that are not pages count as progress, too.
+                # Let the watchdog follow the reader, because records that are not pages count as
+                # progress, too.
                 watchdog.follow(partial(_place, reader.report))
                 yield from _rows_of_part(part, reader, guard, step, progress, rules)
 

@@ -41,7 +41,8 @@ def is_staged(settings: Settings) -> bool:
 
 
 _BINS = 10_000
-"""Number of bins in the confidence histogram. Only pages in the bin at the limit are collected."""
+"""Number of bins in the confidence histogram. Only pages in the bin that contains the limit are
+sorted and collected."""
 
 
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:

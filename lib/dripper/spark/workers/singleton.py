@@ -1,4 +1,4 @@
-"""Keeps objects that are slow to make, such as engines and tokenizers, from task to task."""
+"""Keeps objects that are slow to make, such as engines and tokenizers, for later tasks."""
 
 from collections.abc import Callable, Hashable
 from functools import update_wrapper

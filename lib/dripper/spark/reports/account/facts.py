@@ -30,7 +30,7 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """A page that the account lists."""
+    """The facts of a page that the account lists."""
 
     url: str
     warc_file: str
@@ -54,9 +54,10 @@ class RunFacts:
     run: Mapping[str, object]
     """The run's row in the `runs` table."""
     files: Sequence[FileFacts] = ()
-    """Finished files, unless a later run has rewritten their ledger rows."""
+    """The files that this run finished, except files that a later run has read again."""
     slowest_pages: Sequence[PageFacts] = ()
-    """The slowest pages, slowest first, at most one per file."""
+    """The slowest pages of the files, slowest first. Only the slowest page of each file is
+    known."""
     failed_pages: Sequence[PageFacts] = ()
     """Examples of pages that became error rows."""
     methods: Mapping[str, int] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Writes the account as a single HTML file that needs no other files, scripts or network.
 
-All text in it is escaped.
+All text from the tables is escaped.
 """
 
 import json
@@ -19,12 +19,14 @@ from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, Run
 from dripper.standalone import asset, policy, style_of
 
 SHOWN_FILES = 20
-"""Maximum number of slowest files, and of files with faults, to show. The `warc_files` table has
-all files."""
+"""Maximum number of files to show in the list of slow files, and in the list of files with faults.
+The `warc_files` table has all files."""
 _SHOWN_RATES = 20
-"""Maximum number of rows with pages per second. Each row covers the same number of commits."""
+"""Maximum number of rows in the table of pages per second. All rows but the last cover the same
+number of commits."""
 _SHORT = 16
-"""Maximum number of characters in a cell that is not wrapped, such as a number or a code."""
+"""Text of at most this many characters is not wrapped in its cell. Examples are numbers and
+codes."""
 _ENDS = {
     0: ("good", "every record is accounted for"),
     3: ("bad", "work is left"),
@@ -224,7 +226,7 @@ def _settings(facts: RunFacts) -> str:
 
 
 class Markup(str):
-    """HTML from this module, which goes into a table unescaped."""
+    """HTML that this module made. It is not escaped again in a table."""
 
     __slots__ = ()
 
