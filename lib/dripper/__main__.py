@@ -11,21 +11,21 @@ from dripper.flags import Parser
 from dripper.release import describe_release
 
 COMMANDS = ("extract", "inspect", "lm", "prompts", "serve", "settings")
-"""The modules in `dripper.commands`."""
+"""The subcommands. Each is a module in `dripper.commands`."""
 _CLOSED_PIPE = 141
 """The exit code that shells report for a program killed by SIGPIPE."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command and return the exit code: 2 for a usage error, 141 if the reader closes the
-    output."""
+    """Run the command and return the exit code: 2 for a usage error, 141 if the program that reads
+    the output closes the pipe."""
     argv = sys.argv[1:] if argv is None else argv
     # Import only the module of the given command.
     arguments = _parser(argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS).parse_args(argv)
     try:
         return int(arguments.run(arguments))
     except BrokenPipeError:
-        # The reader, such as `head`, has closed the pipe. The rest of the output is discarded.
+        # The program that reads the output, such as `head`, has closed the pipe. Discard the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _CLOSED_PIPE
     except UsageError as error:

@@ -11,12 +11,12 @@ _USER = re.compile(r"(?<=://)[^\s/?#]*@")
 _PASSWORD = re.compile(r"(?<=://)([^\s/?#@:]*):[^\s/?#]*@")
 _IN_SENTENCE = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, characters that change the text direction, and lone surrogates, which cannot
-be printed."""
+"""Matches control characters, characters that change the text direction, and lone surrogates, which
+cannot be printed."""
 
 
 _IN_NO_HOST = re.compile(r"[\x00-\x20\x7f#/:<>?@\[\\\]^|%]")
-"""Forbidden domain code points (WHATWG URL standard 3.2)."""
+"""Matches the code points that a domain must not contain (WHATWG URL standard 3.2)."""
 
 
 def host_name(url: str) -> str | None:
@@ -35,18 +35,18 @@ def host_name(url: str) -> str | None:
 def ascii_host(host: str) -> str:
     """Return a host in the lower-case ASCII form that browsers send.
 
-    The mapping is nontransitional UTS 46, so ß, ς and joiners are kept. Percent escapes are
-    decoded, full-width and decomposed letters become ordinary letters, and an ideographic full stop
-    becomes a dot. A host that no browser accepts is only lower-cased. A trailing root dot is kept.
-    Names are not checked against registry rules, because archives contain pages from hosts that
-    break these rules.
+    The mapping is nontransitional UTS 46, so ß, ς and zero-width joiners are kept. Percent escapes
+    are decoded, full-width and decomposed letters become ordinary letters, and an ideographic full
+    stop becomes a dot. If no browser accepts the host, it is only lower-cased. A trailing root dot
+    is kept. Names are not checked against registry rules, because archives contain pages from hosts
+    that break these rules.
 
     >>> ascii_host("m%C3%BCller\u3002de"), ascii_host("ｅｘａｍｐｌｅ.org")
     ('xn--mller-kva.de', 'example.org')
     """
     if host.isascii() and "%" not in host:
         return host.lower()
-    from idna import uts46_remap  # loading its tables takes longer than extracting a page
+    from idna import uts46_remap  # imported late: loading its tables takes longer than extracting a page
 
     with suppress(UnicodeError):
         mapped = uts46_remap(unquote(host, errors="strict"), std3_rules=False, transitional=False)
@@ -77,8 +77,8 @@ def loggable(address: str) -> str:
     """Remove secrets from an address: the password, and in an HTTP URL also the user name, the
     query and the fragment.
 
-    Queries contain signatures of presigned URLs, session ids and people's search terms. In a local
-    file name or an S3 key, a `?` is part of the name, so it is kept.
+    The query of an HTTP URL may contain a presigned signature, a session id or search terms. In a
+    local file name or an S3 key, a `?` is part of the name, so it is kept.
 
     >>> loggable("https://user:secret@e.org/a.warc.gz?X-Amz-Signature=1f#top")
     'https://e.org/a.warc.gz'
@@ -91,7 +91,7 @@ def loggable(address: str) -> str:
 
 
 def loggable_text(sentence: str) -> str:
-    """Apply `loggable` to each URL in a sentence, such as a library's error message.
+    """Remove secrets from each URL in a text, such as a library's error message (see `loggable`).
 
     >>> loggable_text("no answer from https://e.org/a?sig=1 in 3 s")
     'no answer from https://e.org/a in 3 s'

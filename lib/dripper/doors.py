@@ -1,8 +1,8 @@
-"""Registries that find labelers, profiles and formats by name.
+"""Provides registries, which find parts (labelers, profiles and formats) by name.
 
-A registry lists its own parts as `module:attribute`, and imports each part on first use. Other
-packages add parts through entry points in the registry's group. The name of an entry point is the
-name of its part.
+The registry of each kind lists the parts in this distribution as `module:attribute`, and imports a
+part on first use. Other packages add parts through entry points in the registry's group. A part has
+the name of its entry point.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Doors(Mapping[str, T]):
-    """A registry: a read-only mapping from names to parts (labelers, profiles or formats)."""
+    """A registry: a read-only mapping from names to parts of one kind, such as labelers."""
 
     def __init__(self, kind: str, group: str, own: Mapping[str, str], companion: str = "") -> None:
         """Make a registry.
@@ -26,11 +26,11 @@ class Doors(Mapping[str, T]):
         Args:
             kind: The noun that error messages use for a part, such as "labeler".
             group: The entry point group in which other packages declare parts.
-            own: The parts in this distribution: name → `module:attribute`. They are not declared as
-                entry points, because the zip that Spark sends to its workers contains no entry
-                points.
-            companion: The `module:attribute` of a second mapping like `own`, in a package that may
-                be missing.
+            own: The parts in this distribution: name → `module:attribute`. These parts are not
+                declared as entry points, because the zip that Spark sends to its workers contains
+                no entry points.
+            companion: The location, as `module:attribute`, of a second mapping like `own`. The
+                package of this mapping may be missing.
         """
         self.kind = kind
         self.group = group

@@ -14,27 +14,28 @@ class ErrorCode(StrEnum):
     """Reasons why a page has no extraction: the values of the `error_code` column."""
 
     EMPTY_PAGE = "empty_page"
-    """The response body has no visible text, or only a notice."""
+    """The response body has no visible text, or only a notice such as "please enable
+    JavaScript"."""
     PAGE_TOO_LARGE = "page_too_large"
     """The decompressed body is larger than the `reading.page_bytes` setting."""
     UNREADABLE = "unreadable"
     """A file named in a list does not exist, or a table row cannot be parsed. Only `dripper
     extract` writes this code. Jobs report missing archives as rows of `warc_files`."""
     BODY_UNREADABLE = "body_unreadable"
-    """The body cannot be decompressed or un-chunked at all (a broken gzip stream, an unknown
-    content coding)."""
+    """The body cannot be decoded at all, for example because its gzip stream is broken or its
+    content coding is unknown."""
     NOT_HTML = "not_html"
-    """The page came without an HTTP header, and is not HTML but a PDF, an image, JSON, a feed or
-    other data. (In archives, records that are not HTML are skipped.)"""
+    """The content is not HTML but a PDF, an image, JSON, a feed or other data. Only pages without
+    an HTTP header get this code, because records in archives that are not HTML are skipped."""
     PARSE_FAILED = "parse_failed"
-    """The parser gave up on the page."""
+    """The page exceeds a limit of the parser, or MinerU-HTML itself fails on the page."""
     TIME_LIMIT = "time_limit"
     """The page took more CPU time than `limits.page_cpu_seconds`, or more wall time than 15 times
     that limit."""
     MEMORY_LIMIT = "memory_limit"
     """The page needed more memory than `limits.page_memory_bytes`."""
     CRASHED = "crashed"
-    """The process that worked on the page crashed twice."""
+    """Two processes in a row crashed while they worked on the page."""
     OUTPUT_TOO_LARGE = "output_too_large"
     """The main HTML or the Markdown would be many times larger than its source (see
     `tree.parser.output_limit`)."""
@@ -47,7 +48,7 @@ class ErrorCode(StrEnum):
 class FileErrorKind(StrEnum):
     """Reasons why an archive file was not read to its end: the values of `FileReport.error_kind`.
 
-    The reasons in `LASTING` are permanent. After any other error, the next run may be able to read
+    The reasons in `LASTING` are permanent. For any other reason, the next run may be able to read
     the file.
     """
 
@@ -118,8 +119,8 @@ class DifferenceError(Exception):
 
 
 class NoPageError(Exception):
-    """A page to be deleted is not in the tables. All other work was done. Ends a command with exit
-    code 5: somebody has to check the spelling of the page's URL."""
+    """A page that the user wants to delete is not in the tables. All other work was done. Ends a
+    command with exit code 5: the user has to check the spelling of the page's URL."""
 
 
 class StorageError(Exception):
@@ -128,7 +129,7 @@ class StorageError(Exception):
 
 
 class PageError(Exception):
-    """One page failed. The error becomes data in the page's row, and never ends a task.
+    """One page failed. The error is written to the page's row, and never ends a task.
 
     >>> str(PageError(ErrorCode.EMPTY_PAGE, "0 visible characters"))
     'empty_page: 0 visible characters'

@@ -1,8 +1,8 @@
-"""Scores text against the ground truth by their common n-grams, from 0 to 1 (higher is better). A
-failed page is scored as empty text.
+"""Scores extracted text from 0 to 1 (higher is better) by the n-grams that it shares with the
+ground truth. A failed page is scored as empty text.
 
-The docstrings state which variant each published score used. This project makes its own decisions
-with `rouge_n(..., tokens="words")`.
+The docstrings name the variant behind each published score. This project's own decisions use
+`rouge_n(..., tokens="words")`.
 """
 
 import logging
@@ -29,9 +29,9 @@ def tokenizer(tokens: str) -> Callable[[str], list[str]]:
 
     "jieba": `jieba.lcut` on the raw string, including white space tokens, as in the Dripper paper's
     code (4.2.2). "split": splits at white space, as in Pulpie's evaluation. "words": lower-case
-    runs of word characters; jieba splits Chinese and Japanese runs further. Only "words" ignores
-    punctuation as well as white space, because extractors differ in both even if the content is the
-    same. Raises UsageError for any other name.
+    runs of word characters; jieba splits Chinese and Japanese runs further. Extractors may differ
+    in punctuation and white space even if their content is the same. Only "words" ignores both.
+    Raises UsageError for any other name.
     """
     tokenizers: dict[str, Callable[[str], list[str]]] = {
         "jieba": jieba_tokens,
@@ -47,8 +47,8 @@ def jieba_tokens(text: str) -> list[str]:
     """Split with jieba's default dictionary, like `jieba.lcut(text)`. The joined tokens equal
     `text`.
 
-    jieba never looks across white space, so each word is split only once and cached. This is 20
-    times as fast if several outputs of one page are scored.
+    jieba never looks across white space, so the tokens of each piece between white space are
+    cached. Scoring several outputs of one page is therefore 20 times as fast.
     """
     return [token for piece in WHITE_SPACE.split(text) if piece for token in _jieba_piece(piece)]
 
@@ -97,8 +97,8 @@ PERFECT, ZERO = Score(1.0, 1.0, 1.0), Score(0.0, 0.0, 0.0)
 
 
 def ratios(hits: float, predicted: float, true: float) -> Score:
-    """Return the score for `hits` common units out of `predicted` and `true` units. 0/0 counts as
-    0.
+    """Return the score of a prediction with `predicted` units, if the ground truth has `true` units
+    and `hits` units are in both. 0/0 counts as 0.
 
     >>> ratios(2, 4, 2)
     Score(precision=0.5, recall=1.0, f1=0.6666666666666666)
@@ -109,8 +109,8 @@ def ratios(hits: float, predicted: float, true: float) -> Score:
 
 
 def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> Score:
-    """Return ROUGE-N: the overlap of the multisets of n-grams (Lin 2004; Dripper paper 4.2.2 with
-    n=5).
+    """Return the ROUGE-N score: the overlap of the two texts' multisets of n-grams (Lin 2004;
+    Dripper paper 4.2.2 with n=5).
 
     Edge cases are treated as in the code that computed each tokenizer's published scores. "jieba":
     two blank strings score 1; a string with fewer than n tokens has no n-gram, so it scores 0 even
@@ -129,9 +129,9 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
 
 @dataclass(frozen=True, slots=True)
 class Ngrams:
-    """The n-grams of a string. Counting them once is enough to score many predictions against the
-    same ground truth. `empty_is_perfect` is set if the string is empty and scores 1 against another
-    empty string (see :func:`rouge_n`)."""
+    """The n-grams of a string. The n-grams of a ground truth are counted only once, even if many
+    predictions are scored against it. `empty_is_perfect` is set if the string is empty and scores 1
+    against another empty string (see :func:`rouge_n`)."""
 
     counts: Counter[tuple[str, ...]]
     total: int

@@ -13,7 +13,7 @@ def import_extra(module: str, needs: str, how: str) -> Any:
     """Import a module from an optional package.
 
     Args:
-        needs: The beginning of the message, such as "--table needs".
+        needs: The beginning of the error message, such as "--table needs".
         how: How to install the package; see `explain_install`.
 
     Raises:
@@ -63,7 +63,7 @@ def explain_install(*extras: str) -> str:
 
 
 def find_package(module: str) -> str:
-    """Return the package that contains a module.
+    """Return the top-level package that contains a module.
 
     >>> find_package("vllm.platforms")
     'vllm'

@@ -1,5 +1,5 @@
-"""Runs work in a child process with limits. A page that hangs, exhausts memory or crashes causes
-one error instead of a failed task.
+"""Runs work in a child process with limits. A page that hangs, exhausts memory or crashes the
+process therefore causes one error instead of a failed task.
 
 The child is forked once and reused, and the kernel enforces its limits. Signals would not be
 enough, because they cannot interrupt lxml: a one-second SIGALRM fired after 30 s inside an XPath.
@@ -41,16 +41,16 @@ Result = TypeVar("Result")
 
 _STATM = Path("/proc/self/statm")
 _LOOK_SECONDS = 15
-"""Maximum seconds between two checks by a watchdog, so that a hung process ends soon after its time
-is up."""
+"""Maximum seconds between two checks by a watchdog. A hung process therefore ends soon after its
+time limit."""
 _STDERR = 2
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 
 @dataclass(frozen=True, slots=True)
 class GuardLimits:
-    """The limits for one item: CPU seconds, wall seconds, and bytes of address space beyond the
-    child's size at the start."""
+    """The limits for one item: CPU seconds, wall seconds, and bytes of address space that the child
+    may add to its initial size."""
 
     cpu_seconds: int
     wall_seconds: float
@@ -73,8 +73,8 @@ class Guard(Generic[Item, Result]):
     is reused.
 
     `work` is inherited by fork, not pickled, so load models before the first call. Items and
-    results are pickled. Linux enforces all limits; macOS has no address space limit. Use the guard
-    as a context manager, or call `close`.
+    results are pickled. Linux enforces all limits; macOS cannot limit the address space. Use the
+    guard as a context manager, or call `close`.
     """
 
     def __init__(self, work: Callable[[Item], Result], limits: GuardLimits) -> None:
@@ -128,8 +128,8 @@ class Guard(Generic[Item, Result]):
         return outcome
 
     def ready_at(self) -> tuple[Connection, float]:
-        """Return the pipe to wait for before calling `result`, and the deadline (in
-        `time.monotonic` time)."""
+        """Return the pipe to wait on before calling `result`, and the deadline (in `time.monotonic`
+        time)."""
         assert self._pipe is not None
         return self._pipe, self._deadline
 
@@ -197,7 +197,7 @@ class Watchdog:
     """Ends this process if its work hangs, so that the parent process tries again. A `Guard` covers
     the work on a page; a watchdog covers the work between pages.
 
-    Spark does not notice a worker that waits forever for an engine or in a library.
+    Spark does not notice a worker that waits forever, for example for an engine.
     (`spark.python.worker.idleTimeoutSeconds` only logs before Spark 4.1, which added
     `killOnIdleTimeout`.) A thread watches the clock. If this thread cannot run because other code
     blocks the interpreter, `faulthandler` ends the process.
@@ -213,8 +213,8 @@ class Watchdog:
         self._stop = threading.Event()
 
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items. Time counts while an item is being made, not while the caller uses it.
-        Call this method only once."""
+        """Yield the items. The clock runs while an item is being made, but not while the caller
+        uses it. Call this method only once."""
         threading.Thread(target=self._look, name="watchdog", daemon=True).start()
         making = iter(items)
         try:
@@ -233,7 +233,8 @@ class Watchdog:
             faulthandler.cancel_dump_traceback_later()
 
     def rest(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield items that other code makes. The time spent waiting for an item does not count."""
+        """Yield items from other code. The time that this code takes to make an item does not
+        count."""
         making = iter(items)
         while True:
             before, self._since = self._since, None
@@ -251,7 +252,7 @@ class Watchdog:
         self._since = time.monotonic()
 
     def follow(self, pulse: Callable[[], object]) -> None:
-        """Also count a change in the value of `pulse()` as progress."""
+        """Count every change in the value of `pulse()` as progress, in addition to `beat`."""
         self._pulse = pulse
 
     def _look(self) -> None:
@@ -298,8 +299,8 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
     parent is killed."""
     parents_end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A signal handler inherited from the parent, such as an event loop's, would keep this process
-    # alive after SIGTERM, and the parent would wait for it.
+    # An inherited signal handler, such as an event loop's, would keep this process alive after
+    # SIGTERM, and the parent would wait for it.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with contextlib.suppress(OSError):
         _OOM_SCORE.write_text("1000")
@@ -318,8 +319,8 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
         _allow_cpu(limits.cpu_seconds)
         outcome = run_item(work, item)
         del item
-        # Fragmented or leaked memory counts towards the next page's limit, so a new child starts
-        # once half the limit is used.
+        # Memory that a page leaks or fragments counts towards the limit of the next page.
+        # Therefore, a new child starts once half the limit is used.
         recycle = _read_address_space() - start > limits.memory_bytes // 2 or _is_memory_error(outcome)
         recycle |= _is_short_of_cpu(limits.cpu_seconds)
         pipe.send((outcome, recycle))
@@ -345,8 +346,8 @@ def _read_hard_limit(kind: int) -> int | None:
 
 
 def _is_short_of_cpu(seconds: int) -> bool:
-    """Return whether the hard limit leaves this process less CPU time than a page may use. A new
-    process would start with none of its limit used."""
+    """Return whether the hard limit leaves this process less CPU time than a page may use. The CPU
+    time of a new process starts at zero."""
     hard = _read_hard_limit(resource.RLIMIT_CPU)
     return hard is not None and hard > seconds + 1 and time.process_time() + seconds + 1 > hard
 

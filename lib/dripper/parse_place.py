@@ -1,9 +1,9 @@
 """Parses the locations that users write in flags and settings: local paths, storage addresses and
 catalog schemas.
 
-An ambiguous location raises InputError with both unambiguous spellings. Text that looks like an
-address never becomes a local folder, because data written there would be lost when the machine is
-shut down.
+If a location is ambiguous, the message of the InputError has both unambiguous spellings. Text that
+looks like an address never becomes a local folder, because data written there would be lost when
+the machine is shut down.
 """
 
 import os
@@ -23,9 +23,9 @@ _STORES = frozenset(
         *("oss", "oci", "cos", "cosn", "obs", "sftp", "ftp", "webhdfs", "memory"),
     )
 )
-"""Schemes that need a bucket, container or server after two slashes."""
+"""Schemes of addresses that must name a bucket, container or server after two slashes."""
 _ROOTED = frozenset({"hdfs", "viewfs"})
-"""Hadoop's schemes. An address without a server means the server in Hadoop's configuration."""
+"""Hadoop's schemes. If the address names no server, Hadoop's configuration provides one."""
 _FILES = frozenset({"file", "dbfs"})
 _SCHEMES = _STORES | _ROOTED | _FILES
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -33,8 +33,7 @@ _NAME = r"(?=[\w-]*[^\W\d])\w[\w-]*"
 _QUOTED = r"`(?:[^`]|``)+`"
 _SCHEMA = re.compile(rf"({_QUOTED}|{_NAME})\.({_QUOTED}|{_NAME})")
 """Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which need quotes in
-SQL. An unquoted name that has only digits is not accepted, because `out-1.0` is more likely a
-folder."""
+SQL. An unquoted name must not consist of digits only, because `out-1.0` is more likely a folder."""
 _TABLE = re.compile(rf"{_NAME}(?:\.{_NAME}){{2,}}")
 
 
@@ -214,8 +213,8 @@ def _resolve_on_machine(name: str, text: str, path: str) -> Place:
 
 
 def _check_volume(name: str, path: str, on_databricks: bool) -> None:
-    """Raise InputError for a path below /Volumes that is not in a volume, because it would be
-    created as a local folder. (On a Mac, /Volumes contains the disks.)"""
+    """Raise InputError for a path below /Volumes that is not in a volume. Otherwise, the path would
+    be created as a local folder. (On a Mac, /Volumes contains the disks.)"""
     if path.rstrip("/") != "/Volumes" and not path.startswith("/Volumes/"):
         return
     parts = path.split("/")[2:]
@@ -247,7 +246,7 @@ def _parse_schema(name: str, text: str) -> Place | None:
 
 
 def _expand_home(name: str, text: str) -> str:
-    """Expand `~` to the home folder."""
+    """Expand `~` to the home folder. Raises InputError if `~` is ambiguous or names no user."""
     if not text.startswith("~"):
         return text
     home = os.path.expanduser(text)  # noqa: PTH111, Path's raises if there is no such user

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 COMMIT_FILE = Path(__file__).with_name("commit.txt")
-"""The file in a wheel to which `setup.py` writes the result of `describe_commit`."""
+"""A file with the result of `describe_commit`, which `setup.py` adds to wheels."""
 
 
 def describe_release() -> str:
@@ -32,7 +32,8 @@ def find_commit() -> str:
 def describe_commit(folder: Path) -> str:
     """Return the Git commit and date of a folder in this project, or "" if Git does not track it.
 
-    Git does not track a package that is installed below another project's folder.
+    If this package is installed in the folder of another project, that project's commit is not
+    returned.
     """
     git = ["git", "-C", str(folder)]
     try:

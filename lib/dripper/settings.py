@@ -1,5 +1,5 @@
-"""Defines all settings, in sections, with types and defaults. Each invalid value gives an error
-message of one sentence. `dripper.labels.config` reads the settings from files and flags.
+"""Defines all settings, in sections, with types and defaults. For each invalid value, the error
+message has one sentence. `dripper.labels.config` reads the settings from files and flags.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,21 +27,21 @@ class S3Settings(Section):
     endpoint_url: str | None = None
     """The URL of an S3 service other than Amazon's, for instance `http://127.0.0.1:9000`."""
     region: str | None = None
-    """None: the region that boto3 finds."""
+    """The region of the buckets. None: the region that boto3 finds."""
     anonymous: bool = False
     """Whether to send unsigned requests, for public buckets."""
     requester_pays: bool = False
-    """Whether you agree to pay for requests and bytes, as requester-pays buckets demand."""
+    """Whether you agree to pay for requests and traffic, which requester-pays buckets require."""
     max_attempts: int = Field(default=10, ge=1)
-    """Maximum attempts per request. If a connection drops, reading is resumed, and fails after this
-    many attempts in a row that receive no byte. botocore's default of 5 was too few for Common
-    Crawl's SlowDown answers."""
+    """Maximum attempts per request. If a connection drops, reading resumes; it fails after this
+    many consecutive attempts without a single byte received. botocore's default of 5 was too few
+    for Common Crawl's SlowDown answers."""
     timeout_seconds: float = Field(default=60.0, gt=0)
     """Timeout in seconds for each connection attempt and each read."""
 
 
 class ReadSettings(Section):
-    """Reading archives. docs/storages.md lists further limits."""
+    """Settings for reading archives. docs/storages.md lists further limits."""
 
     page_bytes: int = Field(default=32 * MIB, ge=1024)
     """Maximum size of a page's decompressed body. A larger page becomes an error row. A reader's
@@ -54,9 +54,9 @@ class ReadSettings(Section):
     """Prefix for the relative lines of an @list, for instance `s3://commoncrawl/` for Common
     Crawl's warc.paths.gz."""
     crawl: str = ""
-    """The crawl's name for the `crawl` column. If empty, the name is taken from archive addresses
-    that follow Common Crawl's layout. The name is not read from the archives: only the warcinfo
-    record at the start of a file has it, and files are read in parts."""
+    """The name of the crawl, for the `crawl` column. If empty, the name is taken from archive
+    addresses that follow Common Crawl's layout. The name is not read from the archives: only the
+    warcinfo record at the start of a file has it, and files are read in parts."""
     s3: S3Settings = S3Settings()
 
     def keeps(self, status: int | None) -> bool:
@@ -83,14 +83,14 @@ class LimitSettings(Section):
     @property
     def stall_seconds(self) -> int:
         """Seconds without progress after which a reading or extracting worker ends itself, so that
-        Spark retries the task. This is enough for two tries of a page, or for ten one-minute tries
-        of a storage request."""
+        Spark retries the task. This is enough to try a page twice, or a storage request ten times
+        for a minute each."""
         return max(1800, 3 * self.page_wall_seconds)
 
 
 class LabelerSettings(Section):
-    """The labeler, which decides which blocks are main content, and the fallback if it selects no
-    block."""
+    """The labeler, which decides which blocks are main content, and the fallback for pages on which
+    the labeler selects no block."""
 
     name: str = "cpu"
     """One labeler, or a chain (`cpu,lm`) in which each labeler gets the pages that the previous
@@ -121,8 +121,8 @@ class LabelsSettings(Section):
     model_config = ConfigDict(extra="allow")
 
     def options(self, name: str) -> dict[str, Any]:
-        """Return the section of the labeler `name` as options for `dripper.labels.load`. They are
-        empty if nothing is set."""
+        """Return the settings of the labeler `name` as options for `dripper.labels.load`, or an
+        empty dict if nothing is set."""
         section = (self.model_extra or {}).get(name, {})
         return section.model_dump() if isinstance(section, BaseModel) else dict(section)
 
@@ -153,16 +153,17 @@ class MarkdownSettings(Section):
     """The form of the Markdown made from main HTML."""
 
     converter: Literal["dripper", "html2text"] = "dripper"
-    """html2text writes the Markdown that the Dripper paper scored. It is under GPL-3.0, so it has
-    its own extra. Of the settings below, only `title`, `links` and `images` apply to it."""
+    """html2text is the converter that the Dripper paper used for its scores. html2text is under
+    GPL-3.0, so it has its own extra. Of the settings below, only `title`, `links` and `images`
+    apply to html2text."""
     title: Literal["include", "exclude"] = "include"
-    """Whether the Markdown begins with the page's title as a heading, if the main content lacks
-    it."""
+    """Whether the Markdown begins with the page's title as a heading, if the main content lacks the
+    title."""
     links: Literal["keep", "text"] = "keep"
-    """text: keep only the text of links."""
+    """keep: links with their URLs. text: only the text of links."""
     images: Literal["keep", "drop"] = "keep"
     tables: Literal["keep", "text"] = "keep"
-    """text: only a table's cells, one after another."""
+    """keep: tables as tables. text: only the text of the cells, one cell after another."""
 
 
 class BatchSettings(Section):
@@ -184,9 +185,9 @@ class StageSettings(Section):
     """The `label` stage in a staged run."""
 
     engines: int | None = Field(default=None, ge=1)
-    """Number of engines that label in parallel. None: one for each GPU in the session, or one if it
-    has no GPU. Each engine has its own copy of the model. In vLLM, the smallest model needs 2.7
-    GB."""
+    """Number of engines that label in parallel. None: one for each GPU in the session, or one if
+    the session has no GPU. Each engine has its own copy of the model. In vLLM, the smallest model
+    needs 2.7 GB."""
     gpus: int = Field(default=0, ge=0, le=1)
     """1: jobs/run.py requests executors with a GPU through a resource profile, so that only this
     stage runs on GPU machines. 0: the stage runs on any executor. An engine uses one GPU, which is
@@ -197,14 +198,14 @@ class StageSettings(Section):
     executor_cores: int = Field(default=4, ge=1)
     """Cores per executor in the resource profile. One engine runs on each executor."""
     executor_memory: str = "8g"
-    """Memory for the executor's JVM, which only passes rows on."""
+    """Memory for the executor's JVM, which only passes rows to the Python worker."""
     executor_memory_overhead: str = "16g"
     """Memory for the executor's Python worker, which loads the engine's weights on their way to the
     GPU."""
     commit_pages: int = Field(default=20_000, ge=1)
-    """Pages per engine between two commits of a batch's labels. Losing the driver loses this work:
-    80 minutes on an L4 at 4 pages per second. Losing an executor loses one task, a tenth of these
-    pages. Before each commit, all engines wait for the slowest."""
+    """Pages per engine between two commits of a batch's labels. If the driver is lost, so is this
+    work: 80 minutes on an L4 at 4 pages per second. If an executor is lost, so is one task with a
+    tenth of these pages. Before each commit, all engines wait for the slowest."""
 
 
 class LayoutSettings(Section):
@@ -224,12 +225,11 @@ class DeviceSettings(Section):
 
 
 class CostSettings(Section):
-    """Prices and devices, used to compute the estimates by `--dry-run` and the price of a staged
-    run."""
+    """Prices and devices, for the estimates of `--dry-run` and for the price of a staged run."""
 
     core_dollars_per_hour: float = Field(default=0.0425, ge=0)
-    """Price per core-hour, used to compute the price in a run's report. The default is Amazon's
-    on-demand price for c6i in us-east-1 in 2025."""
+    """Price per core-hour, for the price in a run's report. The default is Amazon's on-demand price
+    for c6i instances in us-east-1 in 2025."""
     devices: dict[str, DeviceSettings] = {
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
@@ -251,7 +251,7 @@ class SparkSettings(Section):
     antlr4-runtime, for machines without network access. Otherwise Delta comes from the class path
     or from Maven Central."""
     properties: dict[str, str] = {}
-    """Further Spark properties, passed on unchanged."""
+    """Further Spark properties, which are passed to Spark unchanged."""
 
     @field_validator("properties", mode="before")
     @classmethod
@@ -288,9 +288,9 @@ class Settings(Section):
     outputs: tuple[Output, ...] = OUTPUTS
     """The parts of an extraction to make. The others cost nothing and are null. `text` selects
     main_html, because the text is made from it. Without `posts`, only pages that the labeler
-    classifies as forums are searched for posts, because their main content depends on the posts.
-    `schema_org`, the page's JSON-LD, is made only if named here. The `versions` column lists these
-    parts after the profile if they are not the default."""
+    classifies as forums are searched for posts, because the main content of a forum depends on its
+    posts. `schema_org`, the page's JSON-LD, is made only if named here. The `versions` column lists
+    these parts after the profile if they are not the default."""
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()
@@ -330,7 +330,8 @@ OF_PEERS = {
     "target_language": "each result has its language",
     "main_content": "result.main_html is the main content",
 }
-"""Keywords in other extractors, and their equivalents here (docs/coming_from.md)."""
+"""Keyword arguments of other extractors → how to get the same result from this package
+(docs/coming_from.md)."""
 
 S = TypeVar("S", bound=Section)
 
@@ -342,7 +343,7 @@ def validate(
 
     Args:
         prefix: The prefix of the section's full keys, with the dot.
-        list_keys: Returns all valid keys, if there are more than the section's own.
+        list_keys: Returns all valid keys. None means that only the section's own keys are valid.
 
     Raises:
         SettingsError: A value is invalid. The message has one sentence for each invalid value.

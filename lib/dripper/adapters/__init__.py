@@ -2,9 +2,9 @@
 
 Pipeline steps are in `dripper.adapters.datatrove`, `dripper.adapters.nemo_curator` and
 `dripper.adapters.ray_data`. The modules `langchain`, `llama_index` and `haystack` load documents,
-and `scrapy` has an item pipeline. Each module needs the package that it is named after. The extras
+and `scrapy` has an item pipeline. Each module needs the library in its name. The extras
 `datatrove`, `nemo`, `ray`, `langchain`, `llama-index`, `haystack` and `scrapy` install these
-packages.
+libraries.
 """
 
 import logging
@@ -79,6 +79,7 @@ def collect_metadata(extraction: Extraction) -> dict[str, Any]:
 
 
 def collect_declared(extraction: Extraction) -> dict[str, str | None]:
-    """Return the page's declared metadata as plain values that any index can store."""
+    """Return the metadata that the page itself declares, as plain values that any index can
+    store."""
     declared = extraction.metadata or Metadata()
     return {"authors": ", ".join(declared.authors) or None, "published": declared.published, "site": declared.site}

@@ -5,7 +5,8 @@
     pipeline = [WarcReader("crawl"), Dripper(), GopherQualityFilter(), JsonlWriter("out")]
 
 Pages are processed in a child process under the limits in the settings, as in this project's own
-jobs. datatrove drops pages that fail, but an `exclusion_writer` receives them with the reason.
+jobs. Pages that fail are dropped. If there is an `exclusion_writer`, it receives them with the
+reason.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,13 +27,13 @@ class Dripper(PageStep, BaseExtractor):  # type: ignore[misc]
     """Replaces the text of each HTML document with its main content.
 
     Relative links are resolved against a document's `metadata["url"]`. Title, language, confidence
-    and method are added to its metadata.
+    and method are added to the document's metadata.
 
     Args:
         form: `markdown`, `text` or `main_html`.
         labeler, settings, options: As in `dripper.extract`.
-        exclusion_writer: A datatrove writer for pages without main content. Their text remains the
-            HTML, and `metadata["error_code"]` gives the reason.
+        exclusion_writer: A datatrove writer for pages without main content. The text of these
+            documents remains the HTML, and `metadata["error_code"]` gives the reason.
 
     Raises:
         UsageError: The form, the labeler or a setting is invalid.

@@ -30,8 +30,8 @@ class DripperConverter(PageStep):
 
     Args:
         form: `markdown`, `text` or `main_html`.
-        labeler, settings: As in `dripper.extract`, but plain values, because they are saved with
-            the pipeline.
+        labeler, settings: As in `dripper.extract`, but only plain values, because Haystack saves
+            them with the pipeline.
         jobs: The number of processes; by default one per processor.
 
     Raises:

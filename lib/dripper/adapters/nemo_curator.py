@@ -1,4 +1,4 @@
-"""Extracts main content in NeMo Curator's pipeline stages and download stages.
+"""Extracts main content in NeMo Curator, either as pipeline stages or in its download stages.
 
     pipeline.add_stage(DripperPages(labeler="cpu,lm", model="…", gpus=1))
 
@@ -13,11 +13,11 @@ in languages for which it has no stop words.
     DocumentDownloadExtractStage(…, iterator=CommonCrawlWarcIterator(),
                                  extractor=DripperExtractor())
 
-This extractor replaces the whole `CommonCrawlHTMLExtractor`. It accepts every language, uses the
-page's URL, and reports why a page has no content.
+This extractor replaces the whole `CommonCrawlHTMLExtractor`. Unlike that extractor, it accepts
+every language, uses the page's URL, and reports why a page has no content.
 
-All three run in Curator's own processes. These processes have threads, so it is not safe to fork
-them. Therefore, only the HTML parser's limits apply, not the limits on CPU time and memory.
+All three run in Curator's own processes, which cannot be forked safely because they have threads.
+Therefore, only the HTML parser's limits apply, not the limits on CPU time and memory.
 """
 
 import re
@@ -46,7 +46,7 @@ _BETWEEN = re.compile(r"\n{2,}")
 class DripperAlgorithm(PageStep, HTMLExtractorAlgorithm):  # type: ignore[misc]
     """Extracts the main content of a page as paragraphs, which Curator then joins.
 
-    Args: as for `PageStep`.
+    The arguments are the same as for `PageStep`.
     """
 
     def extract_text(self, html: str, stop_words: frozenset[str], language: str) -> list[str] | None:
@@ -102,7 +102,7 @@ class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
         return ["url", "warc_id", "source_id", "content"]
 
     def output_columns(self) -> list[str]:
-        """Return the columns that a record has afterwards."""
+        """Return the columns of an extracted record."""
         return ["url", "warc_id", "source_id", "language", "title", "confidence", "error_code", "text"]
 
 
@@ -110,8 +110,8 @@ class DripperPages(CompositeStage[DocumentBatch, DocumentBatch]):  # type: ignor
     """Replaces the pages in document batches with their main content, in two or three stages.
 
     The stages are `dripper_prepare`, `dripper_label` (only for labelers that run in their own
-    stage, such as `lm` and `encoder`) and `dripper_finish`. Their resources and worker counts can
-    be changed with `with_`. A batch keeps its other columns, and gains the columns in
+    stage, such as `lm` and `encoder`) and `dripper_finish`. The resources and worker counts of the
+    stages can be changed with `with_`. A batch keeps its other columns, and gains the columns in
     `dripper.adapters.steps.EXTRACTED`.
 
     Args:
@@ -120,9 +120,9 @@ class DripperPages(CompositeStage[DocumentBatch, DocumentBatch]):  # type: ignor
             the next labeler.
         form: The field of an extraction that becomes `text`: `markdown`, `text` or `main_html`.
         content, url: The columns with the pages (bytes or text) and their URLs.
-        gpus: GPUs per engine; None means one if the labeler runs on GPUs.
-        batches: Document batches that an engine gets at a time.
-        loader: Loads an engine's labeler; by default from the registry.
+        gpus: GPUs per engine. None means one GPU if the labeler runs on GPUs, else 0.
+        batches: The number of document batches that an engine gets at a time.
+        loader: Loads the labeler of an engine. By default, the labeler comes from the registry.
 
     Raises:
         UsageError: The form, the labeler or a setting is invalid.
@@ -164,7 +164,7 @@ class _TableStage(ProcessingStage[DocumentBatch, DocumentBatch]):  # type: ignor
         raise NotImplementedError
 
     def process(self, task: DocumentBatch) -> DocumentBatch:
-        """Return the batch with the same rows but different columns."""
+        """Return the batch with the same rows. The stage adds and drops columns."""
         return _replace_data(task, self._work(task.to_pyarrow()))
 
 
@@ -234,7 +234,7 @@ class FinishStage(_TableStage):
     name = "dripper_finish"
 
     def outputs(self) -> tuple[list[str], list[str]]:
-        """Return the columns that a batch has afterwards."""
+        """Return the columns that this stage adds to a batch."""
         return ["data"], [field.name for field in EXTRACTED]
 
     def _work(self, pages: pa.Table) -> pa.Table:

@@ -6,8 +6,8 @@
 CPU tasks split the pages, actors with one GPU each label them in batches, and CPU tasks finish
 them. Every page remains a row; a page that fails has an `error_code`.
 
-Ray's workers have threads, so it is not safe to fork them. Therefore, only the HTML parser's limits
-apply, not the limits on CPU time and memory.
+Ray's workers cannot be forked safely, because they have threads. Therefore, only the HTML parser's
+limits apply, not the limits on CPU time and memory.
 """
 
 from collections.abc import Mapping
@@ -49,10 +49,10 @@ def extract_dataset(
         content, url: The columns with the pages (bytes or text) and their URLs.
         concurrency: The number of engines, or the minimum and maximum number. Engines start only
             for a labeler that runs in its own stage, such as `lm` or `encoder`.
-        num_gpus: GPUs per engine; None means one if the labeler runs on GPUs.
-        batch_pages: Pages that an actor gets at a time. The actor splits them into engine batches
-            of at most 256 pages and about a million tokens.
-        loader: Loads an engine's labeler; by default from the registry.
+        num_gpus: GPUs per engine. None means one GPU if the labeler runs on GPUs, else 0.
+        batch_pages: The number of pages that an actor gets at a time. The actor splits them into
+            engine batches of at most 256 pages and about a million tokens.
+        loader: Loads the labeler of an engine. By default, the labeler comes from the registry.
 
     Raises:
         UsageError: The form, the labeler or a setting is invalid.
@@ -74,11 +74,11 @@ def extract_dataset(
 
 
 _CPU_PAGES = 256
-"""Pages that a task gets at a time: a few seconds of work."""
+"""Number of pages that a CPU task gets at a time. They take a few seconds."""
 
 
 class _Labelling:
-    """An actor in the pool. It starts its engine once."""
+    """Labels pages in an actor, with an engine that is started once."""
 
     def __init__(self, plan: PagePlan) -> None:
         self._plan = plan

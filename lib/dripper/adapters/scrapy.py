@@ -3,9 +3,9 @@
     ITEM_PIPELINES = {"dripper.adapters.scrapy.DripperPipeline": 300}
     DRIPPER = {"labels.cpu.comments": "include"}  # settings of dripper, if any
 
-An item with a page in `html` (such as `response.body`) and the page's URL in `url` gets
-`markdown`, `title`, `language` and more. If the page has no content, its item is kept, with the
-reason in `error_code`.
+An item with a page in `html` (such as `response.body`) and the page's URL in `url` gets `markdown`,
+`title`, `language` and more. If the page has no content, the item is kept, and its `error_code`
+gives the reason.
 """
 
 from typing import Any

@@ -1,9 +1,11 @@
-"""Extracts the pages in Arrow tables, in three steps, so that a worker pipeline keeps CPUs and GPUs
-busy at the same time. CPUs split the pages, an engine labels the blocks, and CPUs finish the pages.
+"""Extracts the pages in Arrow tables in three steps: CPUs split the pages, an engine labels the
+blocks, and CPUs finish the pages. A pipeline can therefore keep CPUs and GPUs busy at the same
+time.
 
-Between the steps, the columns that describe a page have names that begin with `dripper_`. No page
-is lost: a page that fails has an `error_code`. The workers have threads, so it is not safe to fork
-them. Therefore, only the HTML parser's limits apply, not the limits on CPU time and memory.
+Between the steps, the data about a page are in columns with names that begin with `dripper_`. No
+page is lost: a page that fails has an `error_code`. The workers cannot be forked safely, because
+they have threads. Therefore, only the HTML parser's limits apply, not the limits on CPU time and
+memory.
 """
 
 import json
@@ -52,7 +54,8 @@ _PREPROCESSED: Sequence[pa.Field] = (
     pa.field("dripper_blocks", pa.int32()),
     pa.field("dripper_tokens", pa.int64()),
 )
-"""Columns that the first step adds. `dripper_simplified` is null if the page needs no engine."""
+"""Columns that the first step adds. `dripper_simplified` is null if no engine has to label the
+page."""
 _LABELLED = pa.field("dripper_labels", pa.large_string())
 EXTRACTED: Sequence[pa.Field] = (
     pa.field("text", pa.large_string()),
@@ -61,7 +64,7 @@ EXTRACTED: Sequence[pa.Field] = (
     *(pa.field(name, pa.int32()) for name in ("n_blocks", "n_main")),
     *(pa.field(name, pa.string()) for name in ("authors", "published", "site", "error_code", "error_detail")),
 )
-"""Columns that replace the page in the last step."""
+"""The columns that replace the page's columns in the last step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +89,11 @@ class PagePlan:
         **named: Any,
     ) -> "PagePlan":
         """Make a plan, after checking everything that can be checked without a GPU. Raises
-        UsageError.
+        UsageError if anything is wrong.
 
         Args:
             labeler, settings, options: As in `dripper.extract`.
-            named: Values for the other fields.
+            named: Values for the other fields of the plan.
         """
         check_form(named.get("form", "markdown"))
         plan = cls(split_settings(labeler, settings, options), **named)
@@ -108,7 +111,7 @@ class PagePlan:
 
     @property
     def asks_engine(self) -> bool:
-        """Whether a labelling step is needed between the first and the last step."""
+        """Whether an engine must label pages in a step of its own."""
         return runs_staged(self.settings.labeler)
 
     @property
@@ -156,7 +159,8 @@ def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
         for row, (simplified, blocks, tokens) in enumerate(zip(*columns.values(), strict=True))
         if simplified is not None
     ]
-    # Pages of similar length share batches, as in the job's stage.
+    # Sort by length so that pages of similar length share batches, as in the `label` stage of a
+    # job.
     questions.sort(key=lambda page: -page["tokens"])
     labels: list[Row] = [{_LABELLED.name: None} for _ in range(len(pages))]
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
@@ -208,7 +212,7 @@ class _Preprocessing:
             self._count_tokens = count_tokens or estimate_tokens
 
     def preprocess(self, html: bytes | str | None, url: str | None) -> Row:
-        """Return a page's `_PREPROCESSED` columns."""
+        """Preprocess a page, and return the values for the `_PREPROCESSED` columns."""
         split = lambda html: preprocess_page(html, None, url, self._settings, self._count_tokens, self._first)  # noqa: E731
         page = run_item(split, html or b"")
         if isinstance(page, UsageError):
@@ -240,12 +244,13 @@ def _preprocessing(settings: str) -> _Preprocessing:
 
 @lru_cache(maxsize=4)
 def _finisher(settings: str) -> Finisher:
-    """Return the `Finisher` of this process. `settings` is JSON."""
+    """Return the `Finisher` of this process. `settings` is JSON, as for `_preprocessing`."""
     return Finisher(Settings.model_validate_json(settings))
 
 
 _LABEL_NAMES = {"confidence": "label_confidence", "error_detail": "label_error"}
-"""New names for the label columns that have the same names as columns of the page."""
+"""Column of the labels → its new name in a page's row, which has its own column with the old
+name."""
 
 
 def _finish(finisher: Finisher, page: Row, answer: Row) -> Extraction:
@@ -266,7 +271,8 @@ def _describe(extraction: Extraction) -> Row:
 
 
 def _append(pages: pa.Table, fields: Sequence[pa.Field], rows: Sequence[Row]) -> pa.Table:
-    """Return the table with `fields` added. Columns with the same names are replaced."""
+    """Return the table with the columns `fields` from `rows`. Existing columns with these names are
+    replaced."""
     same = [field.name for field in fields if field.name in pages.column_names]
     pages = pages.drop_columns(same)
     for field in fields:

@@ -37,7 +37,7 @@ Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is
 4: all is done, but some inputs are missing, not archives, or cut short: the last lines name them."""
 
 _MAX_NAMED = 10
-"""Maximum number of files to list, per kind of problem, in the last lines of output."""
+"""For each kind of problem, the summary at the end lists at most this number of files."""
 
 _MARKDOWN = ("title", "links", "images")
 """Flags for settings in the `markdown` section."""
@@ -249,8 +249,7 @@ def _summarize(outcome: RunResult, destination: Destination) -> Iterator[str]:
         names = _list_first(outcome.ignored_files)
         yield f"files in folders that are not pages by their names: {len(outcome.ignored_files):,}: {names}"
     if inputs.faults:
-        # The files with the most faults come first, because a run over many archives needs a short
-        # list.
+        # Only the first files are printed, so the files with the most faults come first.
         worst = sorted(inputs.faults, key=lambda name: (-inputs.faults[name], name))
         names = _list_first([f"{name} ({inputs.faults[name]:,})" for name in worst])
         yield f"faults found in archives: {sum(inputs.faults.values()):,} in {len(worst):,} files: {names}"

@@ -1,5 +1,5 @@
-"""Runs `dripper lm probe`, which lets a checkpoint answer freely, and reports the settings that fit
-its answers."""
+"""Runs `dripper lm probe`, which reads unrestricted answers of a checkpoint, and reports the answer
+settings that fit them."""
 
 import argparse
 

@@ -18,8 +18,8 @@ _EXAMPLE = """example:
   curl --data-binary @page.html 'http://127.0.0.1:8080/extract?url=https://example.org/a&format=markdown'"""
 
 _GRACE_SECONDS = 8.0
-"""Seconds to allow in-flight requests to finish after SIGTERM. The sender of the signal often kills
-the process after 10 seconds."""
+"""Seconds that in-flight requests have to finish after SIGTERM. The sender of the signal often
+kills the process after 10 seconds."""
 
 
 def add(commands: Parsers) -> None:
@@ -75,5 +75,6 @@ def _end(service: Service, server: ThreadingHTTPServer) -> None:
         service.drain(_GRACE_SECONDS)
         server.shutdown()
 
-    # Meanwhile `serve_forever` continues in this thread, and the service refuses new requests.
+    # Use another thread, because `serve_forever` must continue in this one. Meanwhile, the service
+    # refuses new requests.
     threading.Thread(target=end, daemon=True).start()

@@ -60,7 +60,7 @@ def _write_section(section: type[Section], indent: str) -> Iterator[str]:
 
 
 def _read_docstrings(section: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring of each field in a class and its base classes."""
+    """Return the docstring of each setting, by name, including the settings of base classes."""
     found: dict[str, str] = {}
     for base in reversed(section.__mro__):
         if base is not Section and issubclass(base, Section):

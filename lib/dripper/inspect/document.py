@@ -15,8 +15,8 @@ from dripper.inspect.views import BlockView, PageView
 from dripper.standalone import asset, policy, style_of
 
 DOUBTFUL = (0.2, 0.8)
-"""A block is doubtful if its probability is between these values (inclusive). A labeler learns most
-from corrections of doubtful blocks."""
+"""The range of probabilities, inclusive, in which a block is doubtful. A labeler learns most from
+corrections of doubtful blocks."""
 
 _PACKAGE = "dripper.inspect"
 STYLES = ("layout.css", "blocks.css")
@@ -32,7 +32,7 @@ def build_document(views: Sequence[PageView], about: str = "") -> str:
     page that is open.
 
     Args:
-        about: A description of how the pages were chosen, for the document's head.
+        about: How the pages were chosen. This text is shown at the top of the document.
     """
     style = style_of(_PACKAGE, STYLES)
     script = "\n".join(asset(_PACKAGE, name) for name in SCRIPTS)
@@ -56,12 +56,12 @@ def build_document(views: Sequence[PageView], about: str = "") -> str:
         "data": "\n".join(data),
         "script": script,
     }
-    # In one pass, because a page's title may be "{{script}}".
+    # Replace all placeholders in one pass, because a page's title may be "{{script}}".
     return _PLACE.sub(lambda place: parts[place[1]], asset(_PACKAGE, "inspect.html"))
 
 
 def _build_entry(view: PageView) -> Mapping[str, Any]:
-    """Return the fields for the page list and for the page's ground truth row."""
+    """Return the page's fields for the page list and for its row in exported ground truth."""
     entry = asdict(view, dict_factory=lambda pairs: {k: v for k, v in pairs if k not in _NOT_IN_INDEX})
     return entry | {
         "n_blocks": len(view.blocks),
@@ -81,8 +81,8 @@ def is_doubtful(block: BlockView) -> bool:
 
 
 def _to_json(value: Any) -> str:
-    """Return JSON that is safe inside an HTML element: it contains no `<`, which could end the
-    element. Lone surrogates remain escaped."""
+    """Return JSON that is safe inside an HTML element. The JSON contains no `<`, which could end
+    the element. Lone surrogates remain escaped."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 

@@ -40,7 +40,7 @@ def _open_guard(settings: Settings) -> _Guard:
 
 
 def _look_guarded(guard: _Guard, page: PageInput, settings: Settings) -> PageView:
-    shared_extractor(settings)  # loading errors are not the page's errors, and children inherit the extractor
+    shared_extractor(settings)  # load it now: loading errors are not the page's fault, and children inherit it
     try:
         return guard.call((page, settings))
     except PageError as error:
@@ -50,7 +50,7 @@ def _look_guarded(guard: _Guard, page: PageInput, settings: Settings) -> PageVie
 def _view_row(row: Row, settings: Settings, labeler: str | None, guard: _Guard) -> PageView:
     """Return the view of a row: its stored values, and the blocks of its page if the archive can be
     read."""
-    # Only archives need the extra warc.
+    # Import it here, because only archives need the `warc` extra.
     from dripper.warc.read.reader import read_record_at
 
     stored = view_stored_row(row)
@@ -69,7 +69,7 @@ def _view_row(row: Row, settings: Settings, labeler: str | None, guard: _Guard) 
 
 
 def view_stored_row(row: Row) -> PageView:
-    """Return the view of a row without its page."""
+    """Return the view of a row, from the values in the row alone."""
     versions = row["versions"] or {}
     return PageView(
         id=row["page_id"], name=describe_place(row["warc_file"], row["warc_offset"]), url=row["url"],
@@ -82,7 +82,8 @@ def view_stored_row(row: Row) -> PageView:
 
 
 def compare_views(stored: PageView, current: PageView) -> PageView:
-    """Return the stored view with the current view's blocks, and a note if the two views differ."""
+    """Return the stored view, with the blocks of the current view and a note if the two views
+    differ."""
     names = ("blocks", "html", "encoding", "profile", "refused")
     both = replace(stored, **{name: getattr(current, name) for name in names})
     if stored.error_code != current.error_code:

@@ -45,7 +45,7 @@ def find_pages(names: Sequence[str], settings: ReadSettings, url: str | None = N
 
 
 def to_page_input(record: Record, url: str | None = None) -> PageInput:
-    """Return a record as a page to inspect."""
+    """Convert a record to a page to inspect."""
     error = PageError(record.error_code, record.error_detail or "") if record.error_code else None
     return PageInput(
         record.page_id,
@@ -75,8 +75,8 @@ COLUMNS = (
     *("page_id", "url", "title", "warc_file", "warc_offset", "method", "confidence", "language", "main_html"),
     *("markdown", "versions", "error_code", "error_detail", "page_kind", "metadata", "images", "posts", "comments"),
 )
-"""The columns to read from a table. A column is null if an older release wrote the table without
-it. A condition may use all columns of the table."""
+"""The columns to read from a table. A column that an older release did not write is null. An SQL
+condition may use all columns of the table."""
 
 
 def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
@@ -91,7 +91,7 @@ def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Seq
         MachineError: The `inspect` extra is not installed.
     """
     dataset = _open_table(output, s3)
-    # The parenthesis closes on the next line, because a condition may end with a comment.
+    # Close the parenthesis on a new line, because a condition may end with a comment.
     condition = f"WHERE ({where}\n)" if where and where.strip() else ""
     names = [name if name in dataset.schema.names else f"NULL AS {name}" for name in COLUMNS]
     query = f"SELECT {', '.join(names)} FROM extractions {condition} ORDER BY warc_file, warc_offset LIMIT {limit:d}"
@@ -125,8 +125,8 @@ def _open_table(output: str, s3: S3Settings) -> Any:
 
 
 def _storage_options(s3: S3Settings) -> dict[str, str]:
-    """Return the settings `reading.s3` with delta-rs's option names. Credentials come from the
-    environment."""
+    """Convert the settings `reading.s3` to options of delta-rs, which takes the credentials from
+    the environment."""
     options = {"AWS_ENDPOINT_URL": s3.endpoint_url, "AWS_REGION": s3.region}
     options["AWS_SKIP_SIGNATURE"] = "true" if s3.anonymous else None
     options["AWS_ALLOW_HTTP"] = "true" if (s3.endpoint_url or "").startswith("http://") else None

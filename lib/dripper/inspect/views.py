@@ -1,5 +1,5 @@
-"""Builds the view of a page, with its labelled blocks, its main content, and the fields for its
-ground truth row."""
+"""Builds the view of a page: its labelled blocks, its main content, and the fields for its row in
+exported ground truth."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ from dripper.page.extraction import Examination, Extractor
 from dripper.tree.urls import Base
 
 REASONS = 4
-"""Maximum number of reasons to show for a block. The fifth reason rarely has even a tenth of the
-first one's weight."""
+"""Maximum number of reasons to show for a block. The fifth reason rarely has a tenth of the first
+reason's weight."""
 LEAST_REASON = 0.1
 """Minimum weight of a reason to show, in log odds. Weaker reasons are noise from the network's
 rounding."""
 _REPLACED = "an icon, a bullet or a tracker in main text, or the settings leave pictures out"
-"""The reason why an image is missing although no rule refuses its place."""
+"""The reason given for an image that is missing although no rule refuses its position."""
 TAG_CHARS = 300
 """Maximum number of markup characters to show for a block without text (an image)."""
 
@@ -37,7 +37,7 @@ class PageInput:
     """A page to inspect."""
 
     id: str
-    """The id of the page's ground truth row, unique in the document."""
+    """The id of the page's row in exported ground truth, unique in the document."""
     name: str
     """A readable name: the file, or the position in an archive."""
     html: bytes = b""
@@ -62,14 +62,14 @@ class BlockView:
     reasons: Sequence[tuple[str, float]] = ()
     """The labeler's strongest reasons, each with its weight for `main` in log odds."""
     changed_by: str | None = None
-    """The reason why `main` differs from the block's label; None if it does not."""
+    """The reason why `main` differs from the block's label; None if both are equal."""
     is_markup: bool = False
     """Whether `text` is markup, because the block has no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One page. A page without blocks has an error, or its archive cannot be read."""
+    """One page. A page has no blocks if its extraction failed or its archive cannot be read."""
 
     id: str
     name: str
@@ -80,7 +80,7 @@ class PageView:
     profile: str = "dripper"
     """The rules for splitting the page."""
     method: str | None = None
-    """The method that chose the main content; see `Extraction.method`."""
+    """The labeler or fallback that chose the main content; see `Extraction.method`."""
     confidence: float | None = None
     page_kind: str | None = None
     language: str | None = None
@@ -99,13 +99,13 @@ class PageView:
     posts: Sequence[Mapping[str, Any]] = ()
     comments: str | None = None
     html: bytes = field(default=b"", repr=False)
-    """The page as stored in its ground truth row."""
+    """The page in the form that exported ground truth stores."""
     encoding: str | None = None
-    """The encoding of `html` that the ground truth row states."""
+    """The encoding of `html` that the exported ground truth states."""
 
 
 def view_page(extractor: Extractor, page: PageInput) -> PageView:
-    """Return the view of a page, with the labeler's reasons if it can give them."""
+    """Return the view of a page, with the labeler's reasons if the labeler can give reasons."""
     labeler = f"{extractor.labeler.name} {extractor.labeler.version}".strip()
     if page.error is not None:
         code, detail = page.error.code, page.error.detail or None
@@ -147,8 +147,8 @@ def find_refused(page: Page, examination: Examination) -> list[tuple[str, str]]:
 def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
     """Return a page in the form that data sets store, and the encoding to record in the page's row.
 
-    The page is stored as served, but decompressed. A data set does not keep HTTP headers, so a page
-    is stored as UTF-8 if the header stated its encoding.
+    The page is stored as served, but decompressed. If the HTTP header stated the encoding, the page
+    is stored as UTF-8, because a data set does not keep the header.
     """
     payload = inflate_page(html) if content_type is None else html
     served = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload

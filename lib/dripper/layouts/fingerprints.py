@@ -1,5 +1,5 @@
-"""Computes two 8-byte hashes for each block of a page: one of its path, and one of its text. The
-path's hash is the same on all pages with the same template.
+"""Computes two 8-byte hashes for each block of a page: one of its path in the tree, and one of its
+text. The hash of a path is the same on all pages with the same template.
 """
 
 import re
@@ -14,18 +14,19 @@ from dripper.tree.tree import Tree, attribute
 
 _DIGITS = re.compile(r"\d+")
 _NAME_CHARACTERS = 200
-"""Maximum number of characters to hash of a class list or an id. Generated names can be kilobytes
-long."""
+"""Only this number of characters of a class list or an id is hashed, because generated names can be
+kilobytes long."""
 
 
 class Paths:
     """Hashes the paths of one page's elements. A path consists of the tags from the root to the
-    element, each with its class names in alphabetical order and its id. Digits are folded."""
+    element, each with its class names in alphabetical order and its id. Each run of digits counts
+    as 0."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._paths: dict[int, bytes] = {-1: b""}
-        # A list has many items, but few different start tags.
+        # Cache by start tag, because a list has many items but few different start tags.
         self._alike: dict[tuple[bytes, str], bytes] = {}
 
     def digest(self, element: int) -> bytes:
@@ -47,7 +48,7 @@ class Paths:
 
 
 def _describe_element(tag: str, start_tag: str) -> str:
-    """Return an element's tag, class names and id, with digits folded."""
+    """Return an element's tag, class names and id, with each run of digits replaced by 0."""
     names, own = (fold_digits((attribute(start_tag, name) or "")[:_NAME_CHARACTERS]) for name in ("class", "id"))
     return f"{tag}.{'.'.join(sorted(set(names.split())))}#{own}"
 
@@ -77,7 +78,8 @@ class Fingerprints:
     paths: Hashes
     """Hashes of the blocks' paths (see `Paths`)."""
     texts: Hashes
-    """Hashes of the blocks' texts, in lower case, with white space collapsed and digits folded."""
+    """Hashes of the blocks' texts, in lower case, with white space collapsed and each run of digits
+    replaced by 0."""
 
 
 def fingerprints(page: Page, paths: Paths | None = None) -> Fingerprints:

@@ -1,5 +1,5 @@
-"""Collects the data on a page that layouts need: the fingerprints, word counts and log odds of its
-blocks, and its skeleton.
+"""Collects the data that layouts need about a page: the fingerprints, word counts and log odds of
+its blocks, and its skeleton.
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from dripper.layouts.fingerprints import Fingerprints, Paths, fingerprints
 from dripper.layouts.skeletons import Skeleton, skeleton
 
 _LEAST_PROBABILITY = 1e-3
-"""Probabilities are clipped to this value and to 1 minus this value. The network's last tenth of a
-percent is noise."""
+"""Probabilities are clipped to this value and to 1 minus this value. The network's probabilities
+are not accurate to less than a tenth of a percent."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:
-    """The data on a page's blocks that templates need. Arrays have shape (n_blocks,), in block
+    """The data that templates need about a page's blocks. Arrays have shape (n_blocks,), in block
     order."""
 
     fingerprints: Fingerprints
@@ -42,7 +42,7 @@ class PageBlocks:
 
 @dataclass(frozen=True, slots=True)
 class PageLayout:
-    """The data on a page that are needed to find its layout and to transfer labels."""
+    """The data that are needed to find a page's layout and to transfer labels to it."""
 
     blocks: PageBlocks
     skeleton: Skeleton

@@ -1,10 +1,10 @@
 """Groups a site's pages by the template that produced them.
 
 A page's skeleton is the set of paths to the containers around its blocks. This set does not grow
-with the length of a list, and digits in class names and ids are folded. Containers inside text
-elements do not count, because some articles have a table or a quotation and others with the same
-template have none. Skeletons that differ only in a missing container (no comments, no related
-pages) are nearly equal, and are joined.
+with the length of a list, and each run of digits in class names and ids counts as 0. Containers
+inside text elements do not count, because some articles have a table or a quotation and others with
+the same template have none. Skeletons that differ only in a missing container (no comments, no
+related pages) are nearly equal, and are joined.
 """
 
 from collections import defaultdict
@@ -25,14 +25,14 @@ CONTAINERS = frozenset(
 )
 """Elements that a skeleton may contain."""
 N_HASHES = 32
-"""Length of a MinHash signature (Broder 1997). The fraction of equal hashes estimates the fraction
-of common paths, with a standard error of 0.09."""
+"""Length of a MinHash signature (Broder 1997). The fraction of equal hashes in two signatures
+estimates the fraction of common paths, with a standard error of 0.09."""
 ALIKE = 0.6
 """Skeletons with at least this fraction of common paths belong to one template."""
 
 _FACTORS = np.random.default_rng(20260101).integers(1 << 63, size=N_HASHES, dtype=np.uint64) * 2 + 1
 _TEXT_PARENTS = frozenset(("p", "blockquote", "td", "th", "li", "dd", "figure", "pre"))
-"""Text elements: containers inside them do not count."""
+"""Text elements. Containers inside them are not part of a skeleton."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ def group_by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) ->
 
 
 def join_layouts(skeletons: Iterable[Skeleton], leaders: Iterable[Skeleton] = ()) -> dict[str, Skeleton]:
-    """Map the `layout_id` of each skeleton of a site to the skeleton's leader. A leader is the
-    skeleton that names a template.
+    """Map the `layout_id` of each skeleton of a site to the skeleton's leader, which is the
+    skeleton that gives a template its name.
 
     A skeleton that is not similar to any leader becomes a leader. Afterwards, every skeleton gets
     its most similar leader.

@@ -1,9 +1,9 @@
-"""Labels the pages of a layout, based on a few of its pages that have good labels.
+"""Labels all pages of a layout, based on good labels of a few of these pages.
 
-An expensive labeler labels a few representatives of the layout. Their labels become a template: the
-fraction of main content for each path, and for each text that repeats on the representatives. If
-the template does not know a block, or contradicts itself, the page's own labels (from `cpu`)
-decide. A page that does not fit the template keeps its own labels.
+An expensive labeler labels a few representatives of the layout. The labels of the representatives
+become a template: the fraction of main content for each path, and for each text that occurs on
+several representatives. If the template does not know a block, or contradicts itself, the page's
+own labels (from `cpu`) decide. A page that does not fit the template keeps its own labels.
 """
 
 from collections import Counter
@@ -32,8 +32,8 @@ LEAST_COVERED = 0.85
 """Minimum fraction of a page's words in blocks that the template knows."""
 LEAST_CONSISTENT = 0.7
 """Minimum agreement of a layout's representatives; below it, the layout's template is not used. The
-value is midway between the agreement in layouts with right templates and in layouts with wrong
-templates. On labelled pages, nearly all layouts are above 0.9."""
+value is midway between the agreement in layouts with right templates and the agreement in layouts
+with wrong templates. In the labelled data, nearly all layouts are above 0.9."""
 LEAST_AGREED = 0.5
 """Minimum fraction of a page's words on which the template and the page's own labels agree."""
 
@@ -45,14 +45,14 @@ class _Vote:
 
     @property
     def log_odds(self) -> float:
-        """The log odds of main content, from the words counted."""
+        """The log odds of main content, computed from the counted words."""
         odds = np.log((self.main + PRIOR_WORDS / 2) / (self.words - self.main + PRIOR_WORDS / 2))
         return float(np.clip(odds, -MOST_ODDS, MOST_ODDS))
 
 
 @dataclass(slots=True)
 class Template:
-    """The labels of a layout's representatives, summed by path and by text."""
+    """The label votes of a layout's representatives, summed by path and by text."""
 
     paths: dict[int, _Vote] = field(default_factory=dict)
     texts: dict[int, _Vote] = field(default_factory=dict)
@@ -129,8 +129,8 @@ def _decide_again(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Lab
 
 
 def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return whether the template knows each block's path or text, and each block's log odds, 0 if
-    the block is unknown."""
+    """Return two arrays: for each block, whether the template knows its path or text, and its log
+    odds (0 if the template does not know it)."""
     prints = page.fingerprints
     votes = [
         template.texts.get(text) or template.paths.get(path)
@@ -141,7 +141,8 @@ def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.
 
 
 def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
-    """Return how well a layout's representatives agree, 0 to 1; 1 for a single representative.
+    """Return how well a layout's representatives agree, from 0 to 1. For a single representative,
+    return 1.
 
     Each representative is labelled with the template of the other representatives. The result is
     the mean F1 over words.
@@ -161,17 +162,18 @@ def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np
 
 
 REPRESENTATIVES = 2
-"""Number of pages per layout that the next labeler of a chain labels; the other pages are labelled
-from them. More representatives cost more calls and hardly improve F1 (docs/research/layouts.md)."""
+"""Number of pages per layout that the next labeler of a chain labels. The other pages get their
+labels from these pages. More representatives cost more calls and hardly improve F1
+(docs/research/layouts.md)."""
 
 
 def choose_representatives(pages: Mapping[str, PageBlocks], k: int = REPRESENTATIVES) -> list[str]:
     """Choose up to `k` pages that together show most of a layout, and return their ids.
 
-    A path's weight is the number of words at this path on all pages. The page that adds the most
-    weight is chosen next; if several add the same weight, the page with the lowest id. Once the
-    chosen pages show all paths, the choice among the other pages starts over, because the same
-    template may hold other content.
+    A path's weight is the number of words at this path on all pages. Each choice is the page that
+    adds the most weight. If several pages add the same weight, the one with the lowest id is
+    chosen. Once the chosen pages show all paths, all weights count again for the other pages,
+    because the same template may contain other content.
 
     Args:
         pages: The blocks of each page, by page id.

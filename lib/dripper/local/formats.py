@@ -17,7 +17,7 @@ class Format(NamedTuple):
     write: Callable[[Extraction, str | None], str]
     """Formats an extraction as text. The second argument is the page's URL, or None."""
     ending: str
-    """The file name extension."""
+    """The extension of a file in this format."""
     media_type: str
     holds_errors: bool = False
     """Whether the format can represent an error code."""

@@ -15,11 +15,11 @@ from dripper.warc.open.identity import canonical_address
 from dripper.warc.open.source import ARCHIVE_NAME, has_file_system, is_http, is_s3, local_path
 
 PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml|mht|mhtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
-"""Names of pages in a folder. A file that the user names directly or by a pattern may have any
-name."""
+"""Matches the file names that count as pages when a folder is searched. A file that the user names
+directly or by a pattern may have any name."""
 TABLE_NAME = re.compile(r"\.(?:(?:jsonl|ndjson|csv|tsv)(?:\.(?:gz|bz2))?|parquet)$", re.IGNORECASE)
-"""Names of tables. Tables are read only if named directly or by a pattern, because tables in a
-folder may be results."""
+"""Matches the file names of tables. Tables are read only if the user names them directly or by a
+pattern, because tables in a folder may be results of this program."""
 
 
 class InputKind(StrEnum):
@@ -40,8 +40,8 @@ class Input(NamedTuple):
     """The canonical address, which identifies the file."""
     kind: InputKind = InputKind.PAGE
     below: str = ""
-    """The path relative to the named folder, or the path as typed. If that path is absolute or
-    contains `..`, only the file name."""
+    """The path relative to the folder that the user named. If the user named the file itself, the
+    path as typed, or only the file name if that path is absolute or contains `..`."""
     problem: str = ""
     """The reason why a file is missing."""
 
@@ -57,9 +57,9 @@ def expand_inputs(names: Sequence[str], settings: ReadSettings, ignored_files: l
 
     Args:
         names: Files, folders (searched recursively for pages and archives), patterns, archive
-            addresses (`s3://`, `http://`), and `@list`s with one of these per line. A list line
-            that names no file becomes a missing input.
-        ignored_files: A list to which this function adds the files in folders, except pages and
+            addresses (`s3://`, `http://`), and `@list`s with one of these per line. A line of a
+            list that matches no file becomes a missing input.
+        ignored_files: A list to extend with the files in folders that are neither pages nor
             archives.
 
     Raises:
@@ -99,7 +99,7 @@ class _Expansion:
         """Yield the files that `part` matches.
 
         Args:
-            lists: The chain of lists that led to `part`.
+            lists: The chain of lists that led to `part`, to detect cycles.
         """
         at = "@" if part.startswith("@") and not Path(part).exists() else ""
         part = at + archive_place("the input", part.removeprefix(at))

@@ -14,7 +14,7 @@ FORM = '{"html": "…", "url": "…", "format": "…"}, all strings; only html i
 def read_json_page(body: bytes) -> dict[str, str]:
     """Return the members of the object in `body` by name: `html`, and `url` and `format` if given.
 
-    Only these strings are parsed. Any other value raises ValueError before it is read.
+    Any other member, or a value that is not a string, raises ValueError without being parsed.
 
     >>> read_json_page(b'{"html": "<p>Rain", "url": "https://example.org/"}')
     {'html': '<p>Rain', 'url': 'https://example.org/'}

@@ -1,4 +1,4 @@
-"""Extracts many pages that a program already has in memory: `dripper.extract_many`."""
+"""Extracts many pages that a program has in memory. Defines `dripper.extract_many`."""
 
 import multiprocessing
 import os
@@ -35,15 +35,15 @@ def extract_many(
 ) -> Iterator[Extraction]:
     """Return an iterator over the Extractions of many pages, one per page, in page order.
 
-    The errors below are raised before the first page.
+    All errors below are raised by the call itself, before the first page is read.
 
     Args:
         pages: HTML as `extract` accepts it, or pairs of HTML and the page's URL. The iterable is
             consumed lazily.
-        jobs: The number of processes, by default one per processor. They are forked from this
-            process and have the same limits as in a Spark job. A bad page therefore causes an
-            `error_code` and does not affect other pages. A labeler with an engine, such as `lm`,
-            runs in this process.
+        jobs: The number of processes, by default one per processor. The processes are forked from
+            this process, and each page has the same limits as in a Spark job. A bad page therefore
+            gets an `error_code` and does not affect other pages. A labeler with an engine, such as
+            `lm`, runs in this process.
         labeler, settings, outputs, options: As for `extract`.
 
     Raises:

@@ -27,14 +27,14 @@ jobs have."""
 TEXT = Column("text", Kind.STRING, "main_html as plain text; null: see error_code")
 """A column that is written only on request."""
 KEYS = ("page_id", "error_code", "versions")
-"""Columns that a second run needs to continue after the first run's last row."""
+"""Columns that a second run needs to continue after the last row of the first run."""
 
 _NO_BATCH = -1
 
 
 def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns with these names, in this order, or all columns except `text` if there are
-    no names.
+    """Return the columns with these names, in this order. Without names, return all columns except
+    `text`.
 
     Raises:
         UsageError: There is no column with one of the names.
@@ -91,7 +91,7 @@ class RowLines:
     def close(self) -> None:
         """Close the file."""
         with suppress(OSError):
-            # `append` has already reported a full disk.
+            # If the disk is full, `append` has already reported it.
             self._stream.close()
 
     def append(self, line: bytes, page_id: str) -> None:
@@ -151,8 +151,8 @@ def _open_locked(path: Path) -> IO[bytes]:
 
 
 def explain_other_versions(path: Path, written: Mapping[str, Any], current: Mapping[str, str]) -> UsageError:
-    """Return the error for a file written by another version. Rows of several versions in one file
-    would be misleading."""
+    """Return the error for a file that another version wrote. A file must not contain rows of
+    several versions."""
     return UsageError(
         f"{path} was written by {_format_versions(written)}; this is {_format_versions(current)}: choose another --out"
     )
@@ -181,7 +181,8 @@ class ParquetFile:
         )
 
     def read_page_ids(self) -> set[str]:
-        """Return the ids of the pages that have a row; an empty set if the file does not exist.
+        """Return the ids of the pages that already have a row, or an empty set if the file does not
+        exist.
 
         Raises:
             InputError: The file does not contain rows written by this command.
@@ -201,7 +202,8 @@ class ParquetFile:
         return set(ids.to_pylist())
 
     def add(self, lines: Path) -> None:
-        """Append the rows of `lines` by replacing the file atomically."""
+        """Append the rows in the JSON Lines file `lines`. The Parquet file is replaced
+        atomically."""
         stored_ids = self.read_page_ids()
         unfinished = self._path.with_name(self._path.name + ".unfinished")
         with self._parquet.ParquetWriter(unfinished, self._schema, compression="zstd") as writer:

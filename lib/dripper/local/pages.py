@@ -50,9 +50,9 @@ class InputCounts:
     skipped: Counter[str] = field(default_factory=Counter)
     """Archive records that are not pages, by reason."""
     faults: dict[str, int] = field(default_factory=dict)
-    """Number of faults in each archive. The other records of the archive were read."""
+    """Archive → number of faults in it. Reading continued after each fault."""
     bad: dict[str, str] = field(default_factory=dict)
-    """File → problem, for files that another run could not read either."""
+    """File → problem, for files that no later run could read either."""
     unread: list[str] = field(default_factory=list)
     """One sentence per file that could not be read to its end. Another run tries these files
     again."""

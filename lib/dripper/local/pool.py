@@ -1,4 +1,5 @@
-"""Processes many items in guarded processes that one thread drives."""
+"""Processes many items in parallel. One thread drives all child processes, each through a
+`Guard`."""
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -27,8 +28,8 @@ def map_guarded(
     A finished process gets its next item before the caller gets the result.
 
     Args:
-        may_take: Returns whether another item may be taken now. It is called again whenever an item
-            is finished.
+        may_take: Returns whether another item may be taken from `items` now. `may_take` is called
+            again whenever an item is finished.
 
     Raises:
         UsageError: Raised by `work`.
@@ -43,13 +44,14 @@ def map_guarded(
                 if outcome is not Again.AGAIN:
                     item = at_work.pop(guard)
                     idle.append(guard)
-                    # Before yielding, so that the process is busy while the caller works.
+                    # Hand out the next item before yielding, so that the process is busy while the
+                    # caller works.
                     _hand_out(idle, waiting, at_work, may_take)
                     yield item, outcome
 
 
 AHEAD = 8
-"""The maximum number of finished items per process that are kept in memory until an earlier item is
+"""The maximum number of results per process that `map_in_order` holds back until an earlier item is
 finished."""
 
 
@@ -58,8 +60,8 @@ def map_in_order(
 ) -> Iterator[tuple[Item, Result | PageError]]:
     """Run `work` like `map_guarded`, but yield the items in their original order.
 
-    A result waits for the results of earlier items. No further item is taken while :data:`AHEAD`
-    results per process are waiting.
+    A result is held back until all earlier items are finished. While :data:`AHEAD` results per
+    process are held back, no further item is taken from `items`.
 
     Raises:
         UsageError: Raised by `work`.

@@ -1,5 +1,5 @@
-"""Extracts many pages on this machine, in guarded processes driven by one thread. Every page
-becomes exactly one row or file.
+"""Extracts many pages on this machine, in parallel processes with limits. Every page becomes
+exactly one row or file.
 """
 
 import logging
@@ -56,7 +56,7 @@ class Bar:
 logger = logging.getLogger(__name__)
 
 MOST_NAMED = 10
-"""The maximum number of failed pages that a result names. All failed pages are counted."""
+"""The maximum number of pages in `RunResult.failed`. All failed pages are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,11 @@ class RunResult:
     failed: Sequence[str] = ()
     """The first MOST_NAMED pages without an extraction, each with a reason."""
     ignored_files: Sequence[str] = ()
-    """Files in the named folders, except pages and archives."""
+    """Files in the named folders that are neither pages nor archives."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether all inputs were read to their end, except files that another run could not read
+        """Whether all inputs were read to their end, except files that no later run could read
         either."""
         return not self.inputs.unread
 
@@ -89,7 +89,7 @@ def extract_files(
     show_progress: bool = False,
     options: PageOptions = DEFAULT_OPTIONS,
 ) -> RunResult:
-    """Write a row, or a file, for each page that has none in `out` yet.
+    """Write a row or a file for each page that is not in `out` yet.
 
     After a kill, rerunning the same call resumes the work, unless `out` is standard output.
 
@@ -97,7 +97,7 @@ def extract_files(
         names: See `expand_inputs`.
         out: A file for rows as in the `extractions` table, or another destination.
         settings: The same settings as for a Spark job.
-        jobs: The number of page processes.
+        jobs: The number of processes that extract pages.
 
     Raises:
         UsageError: An input or a setting is wrong. Raised before any work.
@@ -114,7 +114,7 @@ def extract_files(
         records = read_pages(files, settings.reading, sink.page_ids, counts, options)
 
         def work(record: Record) -> PageRow:
-            # Rows are built in the page processes, so that this process only reads and writes.
+            # Build rows in the child processes, so that this process only reads and writes.
             return sink.make(record, extractor.extract_record(record))
 
         done_pages = map_guarded(work, records, GuardLimits.of(settings.limits), jobs)
@@ -132,10 +132,10 @@ def extract_files(
 def _find_files(
     names: Sequence[str], destination: Destination, settings: Settings, options: PageOptions
 ) -> tuple[list[Input], list[str]]:
-    """Return the files to read, and the ignored files in folders. Also check archive support and
-    the tables' columns."""
+    """Return the files to read, and the ignored files in folders. Raises UsageError if archive
+    support is not installed or a table lacks a column."""
     ignored_files: list[str] = []
-    # A pattern may match an earlier run's output, which is not an input.
+    # A pattern may match the output of an earlier run, which must not be read as input.
     own = destination.path.resolve()
     found = expand_inputs(names, settings.reading, ignored_files)
     files = [file for file in found if file.kind is not InputKind.TABLE or Path(file.path).resolve() != own]

@@ -1,11 +1,12 @@
-"""Serves extractions over HTTP. A pool of guarded processes extracts the posted pages.
+"""Serves extractions over HTTP. A pool of processes with limits extracts the posted pages.
 
     POST /extract?url=https://example.org/a&format=markdown    the body is the page, or JSON
     GET  /health
 
 The server fetches nothing, and no request ever sees another request's page. Every resource that
 clients can use up is limited: connections, body bytes, waiting requests, and seconds per request.
-Uvicorn with Starlette would need four more packages, and limits neither the bytes nor the seconds.
+Uvicorn with Starlette would need four more packages, and would limit neither the bytes nor the
+seconds.
 """
 
 import io
@@ -42,14 +43,15 @@ _WAITING_A_JOB = 8
 """The number of requests that may wait per process; further requests get a 503."""
 _WAIT_SECONDS = 30.0
 _REQUEST_SECONDS = 60.0
-"""Seconds for a request to arrive completely, counted from when the connection is ready for it."""
+"""Seconds in which a request must arrive completely, from the time when the connection is ready for
+the request."""
 _MOST_CONNECTIONS = 256
 _SMALL_BYTES = 1 << 20
-"""Bytes of each body that do not count towards the shared limit, so that some clients' large bodies
-cannot block another client's small page."""
+"""Number of bytes at the start of each body that do not count towards the shared limit. Large
+bodies therefore cannot block another client's small page."""
 _LARGE_BODIES = 4
-"""The shared limit on the bytes of bodies above `_SMALL_BYTES`, given as a number of bodies of the
-maximum size."""
+"""The limit on the bytes beyond `_SMALL_BYTES`, summed over all bodies, as a multiple of the
+maximum body size."""
 _PIECE_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 16
 _MOST_TRAILERS = 100
@@ -66,8 +68,8 @@ class _Budget:
         self._lock = threading.Lock()
 
     def take(self, n_bytes: int, held: int) -> bool:
-        """Take bytes and return True. If too few are left, give back the `held` bytes and return
-        False. Other bodies can use the bytes given back, so only one of many bodies is refused."""
+        """Take bytes and return True. If too few are left, give back the `held` bytes of this body
+        and return False. The bytes given back allow other bodies to arrive completely."""
         with self._lock:
             is_room = n_bytes <= self._free
             self._free += -n_bytes if is_room else held
@@ -152,7 +154,7 @@ class _RefusalError(Exception):
 
 
 class _Incoming(io.RawIOBase):
-    """Reads a connection's bytes until a deadline, however slowly they arrive."""
+    """Reads from a connection until a deadline. A client that sends slowly cannot prolong it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.deadline = 0.0
@@ -275,8 +277,8 @@ class _Handler(BaseHTTPRequestHandler):
         if codings and codings[0].strip().lower() != "chunked":
             raise _RefusalError(HTTPStatus.NOT_IMPLEMENTED, "of transfer codings only chunked is known")
         # Each body has its own mmap: the system allocates only the memory pages that are written
-        # to, and frees them all. If many threads grew the heap instead, it would keep three times
-        # as much memory.
+        # to, and frees them all at the end. If many threads grew the heap instead, it would keep
+        # three times as much memory.
         with mmap(-1, limit) as body:
             if codings:
                 self._read_chunks(body)
@@ -337,7 +339,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
-        # A page's HTML must not run with this server's origin.
+        # Scripts in a page must not run with this server's origin.
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Content-Security-Policy", "sandbox; default-src 'none'")
         if status == HTTPStatus.SERVICE_UNAVAILABLE:

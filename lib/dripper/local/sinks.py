@@ -29,7 +29,7 @@ MANIFEST = "pages.jsonl"
 
 
 class PageRow(NamedTuple):
-    """The output of a page process for one page."""
+    """The output for one page, made in the process that extracts the page."""
 
     line: bytes
     """The row as a line of JSON."""
@@ -54,14 +54,14 @@ class Sink(AbstractContextManager["Sink", None]):
         can continue."""
 
     def make(self, record: Record, extraction: Extraction) -> PageRow:
-        """Return the row to write for a page. Called in a page process."""
+        """Return the row to write for a page. Called in the process that extracts the page."""
         line = format_row(record, extraction, self._versions, self._columns)
         code = extraction.error_code.value if extraction.error_code else None
         return PageRow(line, code, extraction.error_detail)
 
     @abstractmethod
     def write(self, record: Record, row: PageRow) -> None:
-        """Write the row. Raises InputError if that is not possible."""
+        """Write the row. Raises InputError if the row cannot be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ class Destination:
 
 
 class RowStream(Sink):
-    """Writes rows as JSON Lines to standard output. The stream belongs to the process, so it is not
-    closed."""
+    """Writes rows as JSON Lines to standard output. The stream is not closed, because it belongs to
+    the process."""
 
     def __init__(self, stream: IO[bytes], columns: Sequence[Column], versions: Mapping[str, str]) -> None:
         super().__init__(columns, versions)
@@ -115,8 +115,8 @@ class RowFile(Sink):
         page_ids = self._parquet.read_page_ids() if self._parquet else set()
         self._lines = RowLines(path.with_name(path.name + ".jsonl") if self._parquet else path, versions)
         self.page_ids = page_ids | self._lines.page_ids
-        # The lines for a Parquet file also need the columns in KEYS, so that a second run can
-        # continue.
+        # Until the Parquet file is written, the JSON Lines need the columns in KEYS, so that a
+        # second run can continue.
         missing = [column for column in COLUMNS if column.name in KEYS and column not in columns]
         super().__init__((*columns, *missing) if self._parquet else columns, versions)
 
@@ -184,8 +184,8 @@ class PageFolder(Sink):
 
     def _name(self, record: Record) -> str:
         """Return the name of a page's file within the folder, derived from the name of the input
-        file or from the page's URL. A few digits of the page's id distinguish files that would
-        otherwise have the same name."""
+        file or from the page's URL. If two files would have the same name, digits of the page's id
+        are added."""
         file, ending, digits = self._inputs.get(record.warc_file), FORMATS[self._form].ending, record.page_id[:8]
         if file is not None and file.kind is InputKind.PAGE:
             stem = _cut_ending(file.below)

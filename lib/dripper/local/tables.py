@@ -37,13 +37,13 @@ DEFAULT_COLUMNS = Columns()
 
 
 class Row(NamedTuple):
-    """One page of a table. number: The row number, from 0."""
+    """One page of a table. Rows are numbered from 0."""
 
     number: int
     html: bytes = b""
     url: str = ""
     is_raw: bool = False
-    """Whether the page was stored as bytes, which still have to be decoded."""
+    """Whether the table stores the page as bytes, which still have to be decoded."""
     error: tuple[ErrorCode, str] | None = None
 
 
@@ -168,8 +168,8 @@ def import_arrow() -> tuple[Any, Any]:
 
 
 def check_table(path: str, columns: Columns, page_bytes: int) -> None:
-    """Check a table before any work. Raises InputError if it lacks a column, FileError if it cannot
-    be read."""
+    """Check a table before any work. Raises InputError if the table lacks a column, and FileError
+    if the table cannot be read."""
     with closing(Table(path, columns, page_bytes)) as table:
         next(iter(table), None)
 

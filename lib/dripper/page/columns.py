@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """A scalar type. The value is its SQL name."""
+    """A scalar type. The value is the type's name in SQL."""
 
     STRING = "string"
     INTEGER = "int"
@@ -100,7 +100,7 @@ PAGE: Sequence[Column] = (
     Column("truncated", Kind.STRING, "Why the body is incomplete; null: it is complete"),
     Column("flags", ListOf(Kind.STRING), "Oddities of the record that did not prevent its extraction"),
 )
-"""The columns that describe the page as archived."""
+"""The columns that describe a page and its record in the archive."""
 
 EXTRACTION: Sequence[Column] = (
     Column("title", Kind.STRING, "Title of the page, as at the top of markdown; null: see error_code"),
@@ -152,7 +152,7 @@ ORIGIN: Sequence[Column] = (
         "The crawl: the value of --crawl, else Common Crawl's name (CC-MAIN-2024-10) from a folder of warc_file",
     ),
 )
-"""Keys for joins with other data sets of the same crawl."""
+"""Columns for joins with other data sets of the same crawl."""
 
 ENCODING_ERRORS = Column(
     "encoding_errors",

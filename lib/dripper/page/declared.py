@@ -13,12 +13,13 @@ from dripper.tree.tree import escape
 METHOD = "declared"
 """The value of the `method` column for text that was read from JSON-LD."""
 _LITTLE = 400
-"""A page shows almost no text if it shows at most this number of characters. A page with a notice
-may show this many characters more than its declared text has."""
+"""A page with at most this number of visible characters shows almost no text. If a page shows a
+notice, its declared text is used only if the page shows at most this many characters more than that
+text has."""
 _SHORTEST = 250
 """Minimum length of declared text, in characters: about one paragraph."""
 _BEGINNING = 40
-"""Number of characters at the beginning of the declared text. If they occur on the page, the page
+"""If this number of characters from the beginning of the declared text occur on the page, the page
 already shows the declared text."""
 _TAG = re.compile("</?[a-z][^<>]*>", re.IGNORECASE)
 
@@ -43,5 +44,5 @@ def read_declared(page: Page) -> Page:
 
 
 def is_declared(page: Page) -> bool:
-    """Return whether the page's text is the text that its JSON-LD declares."""
+    """Return whether `read_declared` made the page from the text in its JSON-LD."""
     return len(page.hints.body) >= _SHORTEST and page.hints.body == "\n".join(block.text for block in page.blocks)

@@ -71,8 +71,8 @@ class Extractor:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP
         `content_type` if given.
 
-        If the page cannot be extracted, the result has an `error_code`. Only errors that the page
-        did not cause are raised.
+        If the page cannot be extracted, the result has an `error_code`. An exception is raised only
+        for errors that the page did not cause.
 
         Without a content type, gzip, zstd and bzip2 are decompressed, MHTML is opened, and any
         other file type gives the error `not_html`.
@@ -133,7 +133,7 @@ _extractors_lock = threading.Lock()
 
 
 def shared_extractor(settings: Settings) -> Extractor:
-    """Return this process's extractor for these settings, loading it on the first call.
+    """Return this process's extractor for these settings, which is loaded on the first call.
     Thread-safe.
 
     The extractor has already processed one page, so processes forked from this one have everything
@@ -145,7 +145,7 @@ def shared_extractor(settings: Settings) -> Extractor:
         if extractor is None:
             extractor = Extractor(settings)
             extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
-        _extractors[key] = extractor  # Now the most recently used.
+        _extractors[key] = extractor  # The extractor that was used last is the last entry.
         while len(_extractors) > _MOST_KEPT:
             del _extractors[next(iter(_extractors))]
     return extractor
@@ -154,8 +154,8 @@ def shared_extractor(settings: Settings) -> Extractor:
 def checked_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
-    """Check the settings for many pages before the first page, and return them. Raises UsageError
-    if every page would fail, and logs other problems as warnings.
+    """Combine and check the settings before the first of many pages, and return them. Raises
+    UsageError if every page would fail, and logs other problems as warnings.
     """
     resolved = split_settings(labeler, settings, options)
     check_single_pages(resolved)
@@ -221,8 +221,8 @@ def extract(
 def add_outputs(
     settings: Settings | Mapping[str, Any] | None, outputs: Sequence[str] | None
 ) -> Settings | Mapping[str, Any] | None:
-    """Add the outputs to the settings. Raises SettingsError if `settings` is a `Settings`
-    object."""
+    """Return the settings with the given outputs. Raises SettingsError if `settings` is a
+    `Settings` object, which has its own outputs."""
     if outputs is None:
         return settings
     if isinstance(settings, Settings):
@@ -233,8 +233,9 @@ def add_outputs(
 def extract_guarded(settings: Settings, html: str | bytes, url: str | None = None) -> Extraction:
     """Extract a page in a separate process, within the settings' `limits`, as jobs do.
 
-    The process is forked on the first call with these settings, and kept. If it fails in any way,
-    the extraction has an `error_code`. Raises MachineError if this process may not start others.
+    The process is forked on the first call with these settings, and kept. If that process fails in
+    any way, the extraction has an `error_code`. Raises MachineError if this process may not start
+    others.
     """
     if multiprocessing.current_process().daemon:
         raise MachineError(
@@ -269,8 +270,8 @@ limits. A guard keeps its extractor alive, so the id is not reused."""
 def _load_extractor(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Extractor:
-    """Return this process's extractor. Settings that JSON can represent are checked once, not for
-    every page."""
+    """Return this process's extractor. If JSON can represent the settings, they are checked only
+    once, not for every page."""
     try:
         given = json.dumps((labeler, settings, options))
     except TypeError:
@@ -284,8 +285,8 @@ def _keep_extractor(given: str) -> Extractor:
 
 
 def _refuse_address(html: str) -> None:
-    """Raise InputError if `html` is a file name or a URL, because its characters would become the
-    extraction."""
+    """Raise InputError if `html` is a file name or a URL. Otherwise, the name itself would be
+    extracted as if it were the page."""
     if "<" in html:
         return
     text = html.strip()

@@ -39,10 +39,10 @@ from dripper.write.text import to_text
 
 DEFAULT_SETTINGS = Settings()
 _OF_MAIN_HTML: tuple[Output, ...] = ("main_html", "markdown", "images")
-"""The outputs that need main HTML."""
+"""The outputs that are made from main HTML, and main HTML itself."""
 KEPT, OF_THREAD = "html.keep", "post of a thread"
-"""Two reasons for marking a block as main against its label. Other reasons come from
-`keep.complete`, or are the fallback's name."""
+"""Two reasons for marking a block as main against its label. Another reason is either the
+fallback's name or comes from `keep.complete`."""
 _REPR_CHARACTERS = 100
 
 
@@ -100,8 +100,8 @@ class Extraction:
     @property
     def text(self) -> str:
         """The main content as plain text, derived from `main_html` on each call. The published
-        scores compare this text. Captions that are kept only for their images are left out. Raises
-        SettingsError if `outputs` leaves `main_html` out."""
+        scores compare this text. Captions are left out if they were kept only because of their
+        images. Raises SettingsError if `outputs` leaves `main_html` out."""
         if "main_html" not in self.outputs:
             raise SettingsError("text is made of main_html, which the setting outputs leaves out: add it there")
         return to_text(self.main_html, with_captions=False)
@@ -139,9 +139,9 @@ class Examination:
 
     extraction: Extraction
     page: Page | None = None
-    """The page with its blocks; None if it could not be split."""
+    """The page with its blocks; None if the page could not be split."""
     labels: Labels | None = None
-    """The labels that the labeler gave; None if they are not usable."""
+    """The labels that the labeler gave; None if there are no usable labels."""
     main: npt.NDArray[np.bool_] | None = None
     """Whether each block is in the extraction, shape (n_blocks,)."""
     reasons: Mapping[int, str] = field(default_factory=dict)
@@ -154,7 +154,7 @@ AskLabels = Callable[[Page], tuple[Labels | None, str]]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The blocks chosen for a page's extraction."""
+    """The result of choosing the blocks for a page's extraction."""
 
     main: npt.NDArray[np.bool_]
     """Whether each block is chosen, shape (n_blocks,)."""
@@ -189,7 +189,7 @@ class Finisher:
             except ValueError as error:
                 raise SettingsError(f"html.keep and html.drop: {error}") from None
         if self._markdown.converter == "html2text":
-            load_html2text()  # Without html2text, every page would fail.
+            load_html2text()  # Check this now, because every page would fail without html2text.
         self._fallback = Fallback(resolve_fallback(settings.labeler))
         self._second = load("cpu", **settings.labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
@@ -224,8 +224,8 @@ class Finisher:
         )
 
     def _choose(self, page: Page, decoded: Decoded, labels: Labels | None, labeler: str, detail: str) -> Choice:
-        """Choose the blocks for the extraction: the labeler's, or the fallback's if the labeler
-        marked none. A page that was read from its declared text keeps all blocks."""
+        """Choose the blocks for the extraction: the labeler's blocks, or the fallback's if the
+        labeler marked none. If the page was made from its declared text, all blocks are chosen."""
         is_ours = find_profile(page.profile).keeps_units
         if is_ours and is_declared(page):
             n_blocks = len(page.blocks)
@@ -259,7 +259,7 @@ class Finisher:
         return Choice(main, method, n_main, confidence, posts, reasons)
 
     def _keep(self, page: Page) -> npt.NDArray[np.bool_]:
-        """Return whether the `html.keep` setting selects each block, shape (n_blocks,)."""
+        """Return for each block whether the `html.keep` setting selects it, shape (n_blocks,)."""
         is_kept = np.zeros(len(page.blocks), bool)
         if self._html.keep:
             is_kept[[item - 1 for item in find_kept_blocks(page.mapping_html, self._html.keep)]] = True
@@ -274,7 +274,7 @@ class Finisher:
         content = None
         if not asked.isdisjoint(_OF_MAIN_HTML):
             content = cut_content(page, main_ids, self._html, base, kept.posts, with_images="images" in asked)
-        # The language is detected in the text of the blocks. Reading the text from the main HTML
+        # Detect the language in the text of the blocks. Extracting the text from the main HTML
         # would take ten times as long as the detection.
         declared = page.metadata.language if page.metadata is not None else None
         sample = [page.blocks[i - 1].text for i in main_ids[:SAMPLE_CHARACTERS]]
@@ -346,8 +346,8 @@ def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metada
 def _complete(
     page: Page, main: npt.NDArray[np.bool_], kind: str | None, *, finds_posts: bool
 ) -> tuple[Completed, PagePosts]:
-    """Return the main blocks together with the blocks that belong to them, and the page's posts. If
-    the page's profile does not keep units, only the main blocks are returned."""
+    """Return the main blocks together with the blocks that belong to them, and the page's posts.
+    Profiles without `keeps_units` get only the main blocks."""
     if not find_profile(page.profile).keeps_units:
         return Completed(main.tolist(), {}), PagePosts(kind)
     posts = find_page_posts(page, kind) if finds_posts else PagePosts(kind)

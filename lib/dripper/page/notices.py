@@ -1,10 +1,10 @@
 """Recognises notices that pages show instead of their content: scripts are off, please wait, not
 found, access denied.
 
-`notices.txt` lists the words and phrases of notices in about thirty languages. Text is a notice if
-all its words are listed, and if a block or the title has a listed phrase. Therefore text that only
-contains a typical word is not a notice: "404 Main Street", "Loading dock", "a developer who knows
-JavaScript".
+`notices.txt` lists the words and phrases of notices in about thirty languages. A page's text is a
+notice if the list contains all its words, and if a block or the title has a listed phrase.
+Therefore text that only contains a typical word is not a notice: "404 Main Street", "Loading dock",
+"a developer who knows JavaScript".
 """
 
 import re
@@ -19,13 +19,13 @@ from dripper.tree.elements import words
 LONGEST = 1_000
 """Maximum number of characters in a notice."""
 _UNPARTED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Letters of Korean, and of scripts without spaces between words."""
+"""Letters of Korean, and of the scripts that do not put spaces between words."""
 _UNPARTED_LETTER = re.compile(f"[{_UNPARTED}]")
 _WORD = re.compile(rf"[{_UNPARTED}]+|[^\W_{_UNPARTED}]+")
 _STATUS = re.compile("[45][0-9]{2}")
-"""An HTTP error status code."""
+"""Matches an HTTP error status code."""
 _PLACE = re.compile(r"(?<![\w@.])(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}\b(?!@)\S*|/\S+)")
-"""An address, a host or a path."""
+"""Matches a URL, a host or a path."""
 _NUMBERED = words("error id ip reference incident code number port seconds nginx apache openresty iis php")
 """Words that often come with a number."""
 _WIDEST_GAP = 60
@@ -58,7 +58,7 @@ class _Lexicon(NamedTuple):
     phrases: list[_Phrase]
     topics: frozenset[str]
     words: frozenset[str]
-    """The topics, and the words between them."""
+    """The topics, and the words that may occur between topics."""
     pieces: re.Pattern[str]
 
     def knows(self, word: str) -> bool:
@@ -70,7 +70,7 @@ class _Lexicon(NamedTuple):
 
 
 def is_notice(texts: Iterable[str], title: str = "") -> bool:
-    """Return whether blocks with this text show only a notice.
+    """Return whether a page with these block texts shows only a notice.
 
     >>> is_notice(["You need JavaScript to go on."]), is_notice(["JavaScript was new then."])
     (True, False)
@@ -102,8 +102,8 @@ def _find_words(blocks: Iterable[str]) -> Iterator[str]:
 
 
 def _says_no_more(block: str, is_said: bool, lexicon: _Lexicon, site: Collection[str]) -> bool:
-    """Return whether a block has only words from notices. A block with a phrase may also have the
-    site's name, addresses and numbers."""
+    """Return whether a block has only words that are listed in the lexicon. A block with a listed
+    phrase may also have the site's name, addresses and numbers."""
     said = _WORD.findall(block)
     has_numbers = is_said or not _NUMBERED.isdisjoint(said)
     if has_numbers or _PLACE.fullmatch(block):
@@ -151,6 +151,6 @@ def _read_phrase(phrase: str) -> _Phrase:
 
 
 def _read_words(text: str) -> str:
-    """Return words of a phrase in the form that `_say` returns."""
+    """Convert the words of a listed phrase to the form that `_say` returns."""
     said = f" {' '.join(_WORD.findall(text.replace('#', '400'))).replace('400', '#')}"
     return said.strip() if _UNPARTED_LETTER.search(said) else said if text.endswith("~") else f"{said} "

@@ -14,7 +14,7 @@ _ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
 _RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})\s*$")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|(?<=[。！？])|\n")
-"""The white space after a sentence, with the closing quotation marks and brackets before it."""
+"""Matches the end of a sentence: closing quotation marks and brackets, then white space."""
 _PAIRS = (("[", "]"), ("(", ")"))
 _TOGGLES = "`*"
 
@@ -44,12 +44,12 @@ class _Unit(NamedTuple):
 
 
 def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any] | None = None) -> list[Passage]:
-    """Split a result's Markdown into passages, in order. They contain everything except the
-    horizontal rules between posts.
+    """Split a result's Markdown into passages, in order. Together, they contain everything except
+    the horizontal rules between posts.
 
-    A passage ends before a heading, at the end of a post, and before it exceeds `max_words` words.
-    Paragraphs are cut between sentences. Tables, list items, quotations and code are never cut, so
-    a passage with one of them may be longer.
+    A passage ends before a heading, at the end of a post, or before it would exceed `max_words`
+    words. Paragraphs are cut between sentences. Tables, list items, quotations and code are never
+    cut, so a passage with one of them may be longer.
 
     Args:
         result: An extraction, or the Markdown of a row.
@@ -70,7 +70,7 @@ def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any
 
 
 def _collect(markdown: str, max_words: int, posts: Sequence[Any]) -> Iterator[Passage]:
-    """Yield passages of neighbouring units, with up to `max_words` words."""
+    """Combine neighbouring units (see `_split`) into passages of up to `max_words` words."""
     units, path, post, number = list[tuple[_Unit, int]](), list[tuple[int, str]](), None, 0
     n_words, has_text = 0, False
     for unit in _split_long(markdown, max_words):
@@ -111,7 +111,8 @@ def _make_passage(
 
 
 def _split_long(markdown: str, max_words: int) -> Iterator[_Unit]:
-    """Yield the units. Paragraphs of more than `max_words` words are split between sentences."""
+    """Yield the units of `_split`, but split paragraphs of more than `max_words` words between
+    sentences."""
     for unit in _split(markdown):
         text = markdown[unit.start : unit.end]
         if unit.kind != "prose" or text.startswith(">") or len(words_of(text)) <= max_words:
@@ -143,8 +144,8 @@ def _cut(text: str, max_words: int) -> Iterator[tuple[int, int]]:
 
 
 def _split(markdown: str) -> Iterator[_Unit]:
-    """Yield the blocks of Markdown written by this package. Each list item is a block. Horizontal
-    rules are left out."""
+    """Yield the units of Markdown that this package wrote: headings, paragraphs, list items, tables
+    and code blocks. Horizontal rules are left out."""
     kind, start, end, at, fence, is_below_blank = "", 0, 0, 0, "", True
     for line in markdown.split("\n"):
         begin, at = at, at + len(line) + 1
@@ -167,7 +168,7 @@ def _split(markdown: str) -> Iterator[_Unit]:
 
 
 def _find_kind(line: str) -> str:
-    """Return the kind of the block that begins with a line; "" for a horizontal rule."""
+    """Return the kind of the unit that begins with this line, or "" for a horizontal rule."""
     if _HEADING.match(line):
         return "heading"
     if _RULE.match(line):
@@ -176,7 +177,7 @@ def _find_kind(line: str) -> str:
 
 
 def _goes_on(kind: str, line: str, *, is_below_blank: bool) -> bool:
-    """Return whether a line belongs to the block before it."""
+    """Return whether a line continues the unit before it. `kind` is the kind of that unit."""
     if kind == "list" and line[0] == " ":
         return True
     return not is_below_blank and kind in ("prose", "table", "list") and _find_kind(line) in {kind, "prose"} - {"list"}

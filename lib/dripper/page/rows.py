@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
 _IN_OTHER_COLUMNS = words("url charset charset_source encoding_errors error_code outputs")
-"""Fields of an extraction that `extraction_columns` does not copy unchanged."""
+"""Fields of an extraction that `extraction_columns` does not copy."""
 _OF_RECORD = words(
     "page_id url warc_file fetched_at http_status content_type payload_digest truncated payload_digest_sha1"
 )
@@ -40,17 +40,18 @@ OF_OUTPUTS: Mapping[str, Output] = {
     "comments": "posts",
     "published_date": "metadata",
 }
-"""The output (see the `outputs` setting) that each column is made from."""
+"""Column → the output that the column is made from (see the `outputs` setting)."""
 SURE, DOUBTFUL = 0.85, 0.5
-"""Confidence bounds (docs/tables.md). At SURE or above, a page's labels are right. Below DOUBTFUL,
-the labels of few pages are right."""
+"""Confidence bounds (docs/tables.md). At SURE or above, a page's labels can be trusted. Below
+DOUBTFUL, most pages have wrong labels."""
 GRADES = {"sure": (SURE, 1.0), "doubtful": (0.0, math.nextafter(DOUBTFUL, 0.0))}
 """Minimum and maximum confidence of each grade. The summary at the end of a run counts the pages in
 each grade."""
 
 
 def grade_confidence(confidence: float | None) -> str | None:
-    """Return the grade of a confidence; None if it is between the grades, or unknown."""
+    """Return the grade of a confidence; None if the confidence is between the grades, or
+    unknown."""
     return next(
         (name for name, (low, high) in GRADES.items() if low <= (-1 if confidence is None else confidence) <= high),
         None,
@@ -80,7 +81,7 @@ def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
 
 def extraction_columns(extraction: Extraction) -> Row:
     """Return the columns of `extractions` that describe a page's result. If the page failed, all
-    columns except the error are null."""
+    columns except `error_code` and `error_detail` are null."""
     is_good, fields = extraction.error_code is None, asdict(extraction)
     columns = {name: value if is_good else None for name, value in fields.items() if name not in _IN_OTHER_COLUMNS} | {
         "error_code": extraction.error_code.value if extraction.error_code else None,
@@ -94,15 +95,15 @@ def extraction_columns(extraction: Extraction) -> Row:
 
 
 def charset_columns(of: object) -> Row:
-    """Return the columns that describe how a page was decoded. `of` has an attribute for each
-    column."""
+    """Return the columns that describe how a page was decoded. `of` must have an attribute for each
+    of these columns."""
     return {name: getattr(of, name) for name in ("charset", "charset_source", "encoding_errors")}
 
 
 def extraction_row(
     record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None], crawl: str = ""
 ) -> Row:
-    """Return a page's row of the `extractions` table, for pages that are extracted in one pass."""
+    """Return a page's row for the `extractions` table, if the page is extracted in one pass."""
     columns = record_columns(record, batch, crawl) | charset_columns(extraction) | extraction_columns(extraction)
     return columns | {"versions": versions, "layout_id": None, "is_whole": is_whole(columns)}
 
@@ -169,9 +170,10 @@ def registered_domain(host: str) -> str | None:
     """Return a host's registered domain, as in the `url_host_registered_domain` column of Common
     Crawl's index.
 
-    Only the suffixes of registries count, not the suffixes of companies: a blog at a blogging
-    service has the service's domain. Returns None for an IP address, for a public suffix itself,
-    and for a host without a listed suffix. Raises MachineError if the list is not installed.
+    Only suffixes of domain registries count, not suffixes of companies. A blog at a blogging
+    service therefore has the service's domain. Returns None for an IP address, for a public suffix
+    itself, and for a host without a listed suffix. Raises MachineError if the list is not
+    installed.
 
     >>> registered_domain("news.bbc.co.uk")
     'bbc.co.uk'
@@ -184,8 +186,8 @@ def registered_domain(host: str) -> str | None:
 
 @cache
 def _load_suffixes() -> "PublicSuffixList":
-    """Load the list from its package, once per process: loading takes as long as thousands of
-    look-ups."""
+    """Load the list from its package once per process, because loading takes as long as thousands
+    of look-ups."""
     with needed("the column registered_domain", "warc"):
         from publicsuffixlist import PublicSuffixList
     return PublicSuffixList(accept_unknown=False, only_icann=True)

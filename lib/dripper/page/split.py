@@ -1,4 +1,4 @@
-"""Decodes, splits and labels a page. Afterwards, `dripper.page.finish` makes the extraction."""
+"""Decodes, splits and labels a page. `dripper.page.finish` then makes the extraction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -42,8 +42,8 @@ class Decoded:
 
     @classmethod
     def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
-        """Decode bytes as browsers do, with the HTTP `content_type` if given; a `str` only loses
-        lone surrogates. Text that was certainly encoded twice is repaired."""
+        """Decode bytes as browsers do, with the HTTP `content_type` if given. A `str` only loses
+        its lone surrogates. Text that was certainly encoded twice is repaired."""
         if isinstance(html, str):
             return cls(_mend(html.encode("utf-8", "ignore"), content_type))
         utf8, charset, source, errors = to_utf8(html, content_type)

@@ -35,9 +35,10 @@ class Preprocessed:
     split."""
 
     source: str = ""
-    """The decoded page without the elements that `html.drop` matches, for the `extract` stage."""
+    """The input of the `extract` stage: the decoded page without the elements that `html.drop`
+    matches."""
     simplified_html: str = ""
-    """Input of the `label` stage, like `n_blocks` and `tokens`."""
+    """An input of the `label` stage, as are `n_blocks` and `tokens`."""
     n_blocks: int = 0
     tokens: int = 0
     """Tokens of the simplified HTML."""
@@ -102,9 +103,9 @@ def preprocess_page(
 
 
 def preprocessed_columns(page: Preprocessed, profile: str, first: tuple[str, str] | None = None) -> Row:
-    """Return the columns that the next stages read; `finish_row` reads them back. Together with
-    `record_columns`, they make a row of the `pages` table. The exceptions are `simplified_html` and
-    `tokens`, which belong to the `blocks` table.
+    """Return the columns that the later stages read, including `finish_row`. Together with
+    `record_columns`, they make a row of the `pages` table, except `simplified_html` and `tokens`,
+    which belong to the `blocks` table.
 
     Args:
         first: The name and the version of the labeler that labelled the page in this stage.
@@ -176,9 +177,9 @@ def finish_row(finisher: Finisher, row: Row) -> Extraction:
 
 
 def with_first_labels(row: Row) -> Row:
-    """Return the row. If the next labeler of a chain did not get the page, or marked no block as
-    main, the row gets the first labeler's labels. In this case, the next labeler's name appears at
-    most in `method`."""
+    """Return the row with the labels to use. If the next labeler of a chain did not get the page or
+    marked no block as main, these are the first labeler's labels, and only `method` may name the
+    next labeler."""
     first, last = row.get("first_labels"), row["labeler"]
     if first is None or (_fits(row["main"], row) and any(row["main"])):
         return row

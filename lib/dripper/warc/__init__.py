@@ -1,7 +1,7 @@
-"""Finds and opens archives, reads their records, and decodes pages to text.
+"""Finds and opens web archives, reads their records, and decodes pages to text.
 
-The archive readers are imported on first use. Code that processes a single page can do without
-their dependencies.
+The archive readers are imported on first use, so that code for single pages does not need their
+dependencies.
 """
 
 from importlib import import_module

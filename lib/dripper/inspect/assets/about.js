@@ -1,4 +1,4 @@
-/* What is known of the page as a whole: metadata, posts, pictures. */
+/* Shows the data about a page as a whole: metadata, posts and images. */
 
 function section(title, rows, header) {
   const table = element("table");

@@ -1,4 +1,4 @@
-/* The blocks of the page that is looked at. All text goes in as text, never as markup. */
+/* Shows the blocks of the open page. All text is inserted as text, never as markup. */
 
 function element(tag, className, text) {
   const made = document.createElement(tag);
@@ -15,11 +15,11 @@ function tooltip(block, number) {
   return `block ${number}: ${block.path}${changed}${reasons ? "\n" + reasons : ""}`;
 }
 
-/* Tags that say how a block looks; the nearest one counts. */
+/* Tags that determine the look of a block. The tag nearest to the block counts. */
 const LOOKS = { h1: "heading", h2: "heading", h3: "heading", h4: "heading", pre: "code", code: "code" };
 const BULK = 20_000;
 
-/* White space is as in the page's source, where most line breaks mean nothing: only long lines are kept apart. */
+/* Line breaks are those of the page's source, and most have no meaning. They are kept only if the average line is longer than this number of characters. */
 const LONG_LINE = 40;
 
 function legible(text) {
@@ -50,7 +50,7 @@ function blockElement(block, at) {
   return row;
 }
 
-/* Where a labeler has no probabilities, its decision gives the colour. */
+/* If the labeler gives no probability, its decision determines the colour. */
 function paint(row, block, main) {
   row.style.setProperty("--p", block.probability ?? (block.main ? 1 : 0));
   row.setAttribute("aria-selected", main);

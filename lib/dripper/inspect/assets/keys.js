@@ -1,4 +1,4 @@
-/* Keys and clicks, and the first page. */
+/* Handles keys and clicks, and opens the first page. */
 
 async function step(by) {
   const numbers = listed();
@@ -10,7 +10,7 @@ async function step(by) {
 
 const startOf = (by) => (screen.block >= 0 ? screen.block + by : by > 0 ? 0 : screen.content.blocks.length - 1);
 
-/* Whether a filter hides the block. */
+/* Returns whether a filter hides the block. */
 const isHidden = (at) => byId("blocks").children[at].offsetParent === null;
 
 function stepBlock(by) {
@@ -20,7 +20,7 @@ function stepBlock(by) {
   if (at >= 0 && at < count) selectBlock(at);
 }
 
-/* To the next doubtful block, through the listed pages. */
+/* Moves to the next doubtful block, on this page or on the listed pages after it (before it if `by` is negative). */
 async function stepDoubt(by) {
   const { blocks } = screen.content;
   let at = startOf(by);
@@ -54,7 +54,7 @@ const KEYS = {
   "/": () => byId("search").focus(),
   "?": () => byId("help").showModal(),
 };
-/* What buttons, fields and lists of the page do with these keys themselves. */
+/* Keys that buttons, fields and lists handle themselves when they have the focus. */
 const OWN_KEYS = new Set([" ", "Enter", "Home", "End", "ArrowDown", "ArrowUp"]);
 
 document.addEventListener("keydown", (event) => {
@@ -69,7 +69,7 @@ document.addEventListener("keydown", (event) => {
 
 byId("blocks").addEventListener("click", (event) => {
   const row = event.target.closest(".block");
-  /* A click that ends the marking of text corrects nothing. */
+  /* Do not change the label if the click ends a selection of text. */
   if (row && getSelection().isCollapsed) setLabel(Number(row.dataset.at));
 });
 byId("blocks").addEventListener("focusin", (event) => {

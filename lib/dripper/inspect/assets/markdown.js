@@ -1,10 +1,10 @@
-/* Markdown as elements, by textContent alone: no markup of a page gets in, no address is followed.
+/* Renders Markdown as elements. Text is set only through textContent, so no markup of a page gets in, and no URL is loaded.
 
-   It knows what `dripper` writes, not all of CommonMark. */
+   It supports the Markdown that `dripper` writes, not all of CommonMark. */
 
 const MOST_SHOWN = 300_000;
 const DEEPEST = 24;
-/* A longer paragraph is shown as it is written. */
+/* Maximum number of characters of a paragraph to render. A longer paragraph is shown as Markdown source. */
 const LONGEST = 20_000;
 
 const FENCE = /^(`{3,}|~{3,})(.*)$/;
@@ -21,12 +21,12 @@ function renderMarkdown(text) {
   return made;
 }
 
-/* Returns the elements of some lines. */
+/* Returns the elements that the lines render to. */
 function renderBlocks(lines, depth) {
   if (depth > DEEPEST) return [element("pre", "", lines.join("\n"))];
   const made = [];
   let at = 0;
-  /* Takes lines as long as they fit. */
+  /* Takes and returns the next lines, up to the first line that does not fit. */
   const take = (fits) => {
     const first = at;
     while (at < lines.length && fits(lines[at])) at += 1;
@@ -144,7 +144,7 @@ function renderInline(made, text, depth) {
   made.append(text.slice(from));
 }
 
-/* Returns what a mark stands for and where that ends; null: it is text. */
+/* Returns the element or text that a mark stands for, and the position after it; [null, 0] if the mark is ordinary text. */
 function readMark(text, mark, after, depth) {
   if (mark[0] === "\\") return mark === "\\\n" ? [element("br"), after] : [mark[1], after];
   if (mark === "\n") return [" ", after];
@@ -164,7 +164,7 @@ function readMark(text, mark, after, depth) {
   return [inlineOf(element(SPANS[mark]), inner, depth), end + mark.length];
 }
 
-/* Rendering is inside out: the expression keeps its place in the outer text. */
+/* Renders the text inside an element. MARKS has a position in the outer text, which is saved and restored. */
 function inlineOf(made, text, depth) {
   const place = MARKS.lastIndex;
   withInline(made, text, depth + 1);
@@ -174,9 +174,9 @@ function inlineOf(made, text, depth) {
 
 function closing(text, mark, after) {
   let end = text.indexOf(mark, after);
-  /* Of three stars the first may end what is inside. */
+  /* The first of three stars may end the emphasis inside. */
   if (mark === "**" && end > 0 && text[end + 2] === "*") return end + 1;
-  /* A star of `**` ends no emphasis of one. */
+  /* A star that is part of `**` does not end an emphasis with one star. */
   while (end > 0 && (text[end - 1] === "\\" || (mark === "*" && (text[end + 1] === "*" || text[end - 1] === "*")))) end = text.indexOf(mark, end + 1);
   return end;
 }

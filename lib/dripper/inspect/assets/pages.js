@@ -1,12 +1,12 @@
 "use strict";
 
-/* The pages of the document, and what was decided about them here. */
+/* Reads the pages in the document, and keeps the user's corrections. */
 
 const byId = (id) => document.getElementById(id);
 const index = JSON.parse(byId("index").textContent);
 const pages = index.pages;
 
-/* By page number: {main: [bool], checked: bool}, of pages where something was decided. */
+/* Page number → {main: [bool], checked: bool, corrected: bool}, for pages that the user corrected or checked. */
 const decisions = new Map();
 const opened = new Map();
 const KEPT_OPEN = 8;
@@ -17,7 +17,7 @@ async function unpack(id) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/* Returns {blocks, markdown, main_html} of a page; the last few stay unpacked. */
+/* Returns a page's content: {blocks, markdown, main_html, …}. The contents of the last few pages are cached. */
 async function contentOf(number) {
   if (!opened.has(number)) {
     opened.set(number, JSON.parse(new TextDecoder().decode(await unpack(`page-${number}`))));

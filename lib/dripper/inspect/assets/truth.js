@@ -1,4 +1,4 @@
-/* Rows of truth, in the form that data sets of labelled pages have, and their download. */
+/* Builds ground truth rows, in the form of this project's labelled data sets, and downloads them. */
 
 const DATA_SET = "corrected";
 
@@ -36,7 +36,7 @@ function truthRow(page, content, decision) {
   return row;
 }
 
-/* Returns the files of a data set: [[name, bytes]]. */
+/* Returns the files of the exported data set: [[name, bytes]]. */
 async function dataSet() {
   const rows = [];
   const files = [];
@@ -52,7 +52,7 @@ async function dataSet() {
   return files;
 }
 
-/* One member of a tar archive (POSIX ustar): a header of 512 bytes, then the content in blocks of 512. */
+/* Returns one member of a tar archive (POSIX ustar): a header of 512 bytes, then the content, padded to a multiple of 512 bytes. */
 function tarMember(name, content) {
   const header = new Uint8Array(512);
   const put = (text, at) => header.set(new TextEncoder().encode(text), at);

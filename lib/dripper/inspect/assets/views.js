@@ -1,4 +1,4 @@
-/* What is on the screen: the list of pages, one page, one block of it. */
+/* Shows the list of pages, one open page, and one block of it. */
 
 const screen = { page: -1, block: -1, content: null, tab: "rendered" };
 
@@ -126,7 +126,7 @@ function showOutput() {
 
 const asText = (text) => (text ? [element("pre", "", text)] : []);
 
-/* What the tabs show. */
+/* Tab → a function that returns the tab's elements. */
 const VIEWS = {
   rendered: (content) => renderMarkdown(content.markdown),
   markdown: (content) => (content.markdown ? markdownLines(content.markdown) : []),
@@ -135,7 +135,7 @@ const VIEWS = {
   truth: (content) => asText(truthText(content.blocks, labelsOf(screen.page, content))),
 };
 
-/* Markdown as it is, its lines styled by what they begin with. */
+/* Shows the Markdown source. The beginning of each line determines its style. */
 function markdownLines(text) {
   let inCode = false;
   return text.split("\n").map((line) => {
@@ -148,7 +148,7 @@ function markdownLines(text) {
   });
 }
 
-/* Opens the Markdown at a place, which is counted in characters as Python does. */
+/* Opens the Markdown at a position in characters, counted as in Python. */
 function showPlace(place) {
   screen.tab = "markdown";
   showOutput();

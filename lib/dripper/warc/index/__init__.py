@@ -1,1 +1,1 @@
-"""Selects single records through an index, and reads them without the rest of their archives."""
+"""Selects single records through an index, and reads only these records from their archives."""

@@ -15,7 +15,7 @@ from dripper.warc.index.selection import Capture
 from dripper.warc.open.base import Readable, parse_whole_number, unzip
 
 _MAX_LINE_BYTES = 1 << 22
-"""The maximum length of a line. No URL is this long, so a longer line is not a capture."""
+"""The maximum length of a line. No URL is this long, so a longer line cannot be an index entry."""
 
 
 def parse_line(line: str) -> Capture:
@@ -47,8 +47,8 @@ def parse_line(line: str) -> Capture:
 
 
 def read_lines(stream: Readable, path: str) -> Iterator[str]:
-    """Yield the lines of a stream, decompressed if it is gzip, which may have several members.
-    Raises FileError if the stream is damaged or ends inside a member."""
+    """Yield the lines of a stream. If the stream is gzip (one or several members), it is
+    decompressed. Raises FileError if the stream is damaged or ends inside a member."""
     lines = unzip(stream)
     try:
         while line := lines.readline(_MAX_LINE_BYTES):

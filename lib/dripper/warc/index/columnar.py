@@ -1,5 +1,5 @@
-"""Reads Common Crawl's columnar index and other Parquet files with the same columns. Conditions are
-pushed down to the row groups of the files."""
+"""Reads Common Crawl's columnar index and other Parquet files with the same columns. Row groups
+that cannot match the conditions are not read."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -24,8 +24,8 @@ _USED = (*_NEEDED, _STATUS, _LANGUAGES, *_MIMES)
 
 class ColumnarIndex:
     """A Parquet file, or the Parquet files in a folder or prefix. The constructor raises InputError
-    if the files cannot be read, or lack a column that is always required or that `selection`
-    needs."""
+    if the files cannot be read or lack a required column. The conditions in `selection` require
+    further columns."""
 
     def __init__(self, path: str, selection: Selection, settings: S3Settings) -> None:
         self._path = path
@@ -52,8 +52,8 @@ class ColumnarIndex:
         return [prefix + name for name in self._dataset.files]
 
     def read_captures(self) -> Iterator[Capture | ValueError]:
-        """Yield the selected captures, and a ValueError for each row without a location in a
-        file."""
+        """Yield the selected captures, and a ValueError for each row that does not locate a record
+        in a file."""
         columns = [name for name in _USED if name in self._columns]
         try:
             for batch in self._dataset.to_batches(columns=columns, filter=self._build_filter()):
@@ -65,8 +65,8 @@ class ColumnarIndex:
             raise FileError(FileErrorKind.UNREADABLE, f"the index {self._path} cannot be read: {error}") from error
 
     def _build_filter(self) -> Any:
-        """Return the conditions that can be tested on row groups. `Selection.wants` tests all the
-        others."""
+        """Return the conditions that pyarrow can test while it reads the files. Afterwards,
+        `Selection.wants` tests all conditions exactly."""
         from pyarrow import compute as pc
 
         chosen = self._selection

@@ -21,13 +21,13 @@ from dripper.warc.open.wacz import WACZ_NAME, ZipError, list_archives, open_dire
 from dripper.warc.read.record import MAX_PROBLEMS
 
 _CDXJ_NAME = re.compile(r"\.cdxj?(?:\.gz)?$|/cdx-\d+\.gz$", re.IGNORECASE)
-"""Matches the names of CDXJ files, such as cdx-00000.gz in Common Crawl. Any other name is read as
-Parquet."""
+"""Matches the names of CDXJ files, such as cdx-00000.gz in Common Crawl. All other files are read
+as Parquet, except WACZ files."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """The stored byte range of the record for `url` in an archive file, according to an index."""
+    """The byte range in which an archive file stores the record of `url`, according to an index."""
 
     offset: int
     length: int
@@ -47,7 +47,7 @@ class Selected:
     """Problems with the indexes, at most 20. `n_problems` counts all of them."""
 
     def add_problem(self, sentence: str) -> None:
-        """Count a problem. Its description is kept only for the first MAX_PROBLEMS problems."""
+        """Count a problem. Only the first MAX_PROBLEMS problems are described."""
         self.n_problems += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(sentence)
@@ -95,8 +95,8 @@ def select(text: str, settings: ReadSettings | None = None) -> Selected:
 
 
 def _drop_repeats(places: Iterable[Place]) -> tuple[Place, ...]:
-    """Return the byte ranges in order, one per record. If several indexes give different lengths
-    for a record, the largest length is kept."""
+    """Return the byte ranges in order, one per record. If indexes give different lengths for the
+    same record, the largest is kept."""
     largest = {(place.offset, place.url): place for place in sorted(places)}
     return tuple(sorted(largest.values()))
 
@@ -128,8 +128,8 @@ def _read_cdxj(
 def _read_own_index(
     path: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
 ) -> Iterator[Capture | ValueError]:
-    """Yield the selected captures from the indexes inside a WACZ. Their offsets refer to the
-    WACZ."""
+    """Yield the selected captures from the indexes inside a WACZ. The offsets of the captures refer
+    to the WACZ."""
     try:
         with (
             closing(open_shared(path, settings, 0, FIRST_BYTES)) as source,

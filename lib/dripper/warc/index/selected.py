@@ -1,4 +1,4 @@
-"""Reads single records from an archive file at the byte ranges that an index gives."""
+"""Reads single records from an archive file. An index gives their byte ranges."""
 
 import io
 from bisect import bisect_right
@@ -20,18 +20,18 @@ from dripper.warc.read.reader import RecordReader, offer_dictionaries
 from dripper.warc.read.record import Record
 
 GAP_BYTES = 1 << 18
-"""The maximum gap between records that are read together. A new request takes about as long as
-reading 256 KiB more in an open request."""
+"""The maximum gap between records that are read together. Reading 256 KiB more in an open request
+takes about as long as a new request."""
 
 _HELD_BYTES = 16 << 20
 """The maximum number of bytes for records that are read together. A record with more stored bytes
-is not kept in memory, because the index may overstate its length. It is read from the file whenever
-it is needed."""
+is not kept in memory, because the index may overstate its length. Such a record is read from the
+file whenever it is needed."""
 
 
 class _Excerpt:
-    """A view of a file, as a `Source`. It ends after the current record, so that no later bytes are
-    read."""
+    """A view of a file, as a `Source`. The view ends after the current record, so that no later
+    bytes are read."""
 
     def __init__(self, source: Source) -> None:
         self.size_bytes = source.size_bytes
@@ -51,13 +51,13 @@ class _Excerpt:
                 self._data = read_up_to(stream, end - self._at)
 
     def show(self, place: Place) -> None:
-        """Make the record at `place` the current one. It must belong to the group that was read
-        last."""
+        """Make the record at `place` the current one. The record must belong to the group that was
+        read last."""
         self._start, self._end = place.offset, place.offset + place.length
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
-        if self._end is None or offset < self._start:  # first bytes, for detecting the file type
+        if self._end is None or offset < self._start:  # the first bytes of the file, to detect its type
             return self._source.open_at(offset, end)
         if self._data:
             return io.BytesIO(self._data[offset - self._at : self._end - self._at])
@@ -69,8 +69,8 @@ class _Excerpt:
 
 
 class _Archives:
-    """The members of a file, or of each archive inside a WACZ. They are prepared before any record
-    is read."""
+    """The members of a file, or of each archive inside a WACZ. All of them are prepared before any
+    record is read."""
 
     def __init__(self, source: Source, settings: ReadSettings) -> None:
         inner: list[Slice] = []
@@ -93,8 +93,8 @@ class _Archives:
 
 
 class SelectedReader(RecordReader):
-    """The pages among the records at `places`. In the report, `records` counts these records plus
-    the `n_before` records that already have rows."""
+    """The pages among the records at `places`. In the report, `records` also counts the `n_before`
+    records that already have rows."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class SelectedReader(RecordReader):
         return None
 
     def _find_mismatch(self, place: Place, item: Frame | Gap | None) -> str | None:
-        """Describe how a record differs from the index. Return None if it matches."""
+        """Describe how a record differs from its index entry, or return None if it matches."""
         inside = place.offset + place.length < (self.report.size_bytes or 0)
         if not isinstance(item, Frame) or (item.fault == "clipped" and inside):
             return f"no whole record is in the {place.length} bytes there"
@@ -162,13 +162,13 @@ def read_selected(
     """Iterate over the pages at `places` in an archive file, reading little more than these byte
     ranges. See `read_records`.
 
-    The records are the same as when the whole file is read, and have the same `page_id`. A byte
-    range without a record for its URL counts as a problem, and is skipped as "not as indexed".
+    Each record is the same, with the same `page_id`, as if the whole file were read. A byte range
+    without a record for its URL counts as a problem, and is skipped as "not as indexed".
 
     Args:
         address: The canonical address for records and report; None means the address of `path`.
-        n_before: The number of selected records that already have rows. They are not read, but
-            counted as skipped.
+        n_before: The number of selected records that already have rows. These records are not read,
+            but counted as skipped.
     """
     return SelectedReader(path, places, settings or ReadSettings(), address, n_before)
 

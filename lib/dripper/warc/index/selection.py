@@ -2,8 +2,8 @@
 
     index=INDEX[,index=…][,host=example.org][,domain=…][,language=deu][,status=200][,mime=text/html][,url-prefix=…][,urls=@FILE]
 
-A key may occur several times. For each key that occurs, a capture must match one of the key's
-values. A comma within a value is written as %2C."""
+A key may occur several times. A capture is selected if it matches, for each key that occurs, one of
+the key's values. A comma within a value is written as %2C."""
 
 import hashlib
 import json
@@ -30,7 +30,8 @@ language: An ISO 639-3 code, as in Common Crawl.
 
 status: The HTTP status.
 
-mime: The detected media type. If the index has none, the type that the server sent.
+mime: The media type that the crawler detected. If the index lacks this type, the type that the
+server sent.
 
 urls: @ and the path of a file with one URL per line.
 """
@@ -67,8 +68,8 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The conditions that select captures. An empty field accepts every value. If `urls` is None,
-    every URL is accepted."""
+    """The conditions that select captures. An empty field accepts every value, but only `urls=None`
+    accepts every URL."""
 
     indexes: tuple[str, ...]
     url_prefixes: tuple[str, ...] = ()

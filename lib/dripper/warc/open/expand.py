@@ -99,9 +99,9 @@ class SourceFile:
     path: str
     """The path as `read_records` accepts it."""
     size_bytes: int | None = None
-    """The stored size; None if determining it would take a request."""
+    """The stored size. None if finding it out would take a request to a server."""
     version: str | None = None
-    """See `Source.version`; None if determining it would take a request."""
+    """See `Source.version`. None if finding it out would take a request to a server."""
 
     @property
     def address(self) -> str:
@@ -116,11 +116,12 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
     Args:
         spec: Comma-separated parts. Each part is a local path, a folder, a pattern (`*`, `?`,
             `[…]`, `**`), an `s3://` object, prefix or pattern, an `http(s)://` file, a file, folder
-            or pattern in another storage (docs/storages.md), or an `@list`. Folders are searched
-            recursively for names like `x.warc.gz` or `x.arc`, and symbolic links are followed. A
-            list is a text file with one path per line, gzipped or not, in any of these storages.
-            `locate_archives` explains how its relative paths are resolved. The files in a list are
-            not checked here, because a list may name a hundred thousand of them.
+            or pattern in another storage system (docs/storages.md), or an `@list`. Folders are
+            searched recursively for names like `x.warc.gz` or `x.arc`, and symbolic links are
+            followed. A list is a text file with one path per line, gzipped or not, in any of these
+            storage systems. `locate_archives` explains how relative paths in a list are resolved.
+            The files in a list are not checked here, because a list may name a hundred thousand of
+            them.
         settings: The settings for reading; None means the defaults.
 
     Raises:
@@ -139,7 +140,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 
 def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
-    """Return files like `expand`, but include named files that do not exist, or no longer exist."""
+    """Return files like `expand`, but also include named files that do not exist (any more)."""
     files: list[SourceFile] = []
     for part in _split_parts(spec):
         part = _normalize_part(part)
@@ -153,7 +154,7 @@ def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
 
 
 def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Remove files with a duplicate address; the first one is kept."""
+    """Return the files, but only the first of those with the same address."""
     by_address: dict[str, SourceFile] = {}
     for file in files:
         by_address.setdefault(file.address, file)
@@ -211,9 +212,9 @@ def explain_absence(part: str) -> InputError:
 def list_files_below(folder: Path) -> list[Path]:
     """Return all files below a folder, sorted by path.
 
-    Symbolic links to folders are followed. A real folder that is reachable by several paths is
-    listed once, under its own path if it lies below `folder`. Broken links are included, so that
-    reading them reports the error.
+    Symbolic links to folders are followed. A folder that links make reachable by several paths is
+    listed once. If it really lies below `folder`, its own path is used instead of a link's. Broken
+    links are included, so that reading them reports the error.
     """
     paths: list[Path] = []
     real_folders: set[str] = set()
@@ -245,7 +246,7 @@ def _list_s3(part: str, settings: ReadSettings) -> list[SourceFile]:
         try:
             s3_object = s3.S3Object(part, settings.s3)
             return [SourceFile(part, s3_object.size_bytes, s3_object.version)]
-        except InputError as refusal:  # it may be a prefix, or an object that may not be read
+        except InputError as refusal:  # it may be a prefix, or an object that this user may not read
             error = refusal
     is_wanted = re.compile(fnmatch.translate(key)).match if pattern else ARCHIVE_NAME.search
     files = [
@@ -259,8 +260,8 @@ def _list_s3(part: str, settings: ReadSettings) -> list[SourceFile]:
 
 
 def _is_file(name: str, size: int | None) -> bool:
-    """Return whether an object is a real file. Empty objects without an archive name are only
-    markers for folders and finished jobs."""
+    """Return whether an object is a real file. An empty object without an archive name only marks a
+    folder or a finished job."""
     return size != 0 or ARCHIVE_NAME.search(name) is not None
 
 
@@ -289,8 +290,8 @@ def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
 
 
 def _stat_if_local(name: str) -> SourceFile:
-    """Return a file, with size and version if it is local. Remote files are not checked: each check
-    would cost a request, and a list may name a hundred thousand files."""
+    """Return a file, with size and version if it is local. Remote files are not checked, because
+    each check would cost a request, and a list may name a hundred thousand files."""
     if "://" in name.removeprefix("file://") or has_file_system(name):
         return SourceFile(name)
     try:

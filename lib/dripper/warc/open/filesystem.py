@@ -21,8 +21,8 @@ _OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}
 """Hadoop's name for a scheme → the name in fsspec."""
 
 _BLOCK_BYTES = 8 << 20
-"""Read-ahead size. A request takes about 50 ms, and this many bytes take about a second to
-process."""
+"""Number of bytes to read ahead. A request takes about 50 ms; processing this many bytes takes
+about a second."""
 
 
 def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:

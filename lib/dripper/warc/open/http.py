@@ -72,7 +72,8 @@ class HttpFile(RemoteFile):
         return response
 
     def _refuse(self, response: urllib3.BaseHTTPResponse) -> None:
-        """Raise the error for a response that does not contain the file."""
+        """Raise the error that fits the status of a response without the file: ConnectionError if
+        another attempt may succeed, else FileError."""
         status = response.status
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
             raise ConnectionError(f"the server answered {status}")
@@ -81,8 +82,8 @@ class HttpFile(RemoteFile):
         raise FileError(kind, f"{self._name}: the server answered {status} {response.reason}{hint}")
 
     def _check(self, response: urllib3.BaseHTTPResponse, offset: int) -> None:
-        """Set the size from the first response. For later responses, check that they come from the
-        same version of the file and start at `offset`."""
+        """Set the size from the first response. Check that later responses come from the same
+        version of the file and start at `offset`."""
         etag, content_range = response.headers.get("ETag"), response.headers.get("Content-Range")
         length = response.headers.get("Content-Length")
         ranged = response.status == HTTPStatus.PARTIAL_CONTENT

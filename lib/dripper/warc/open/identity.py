@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsp
 from dripper.warc.open.source import ARCHIVE_NAME, bucket_and_key, has_file_system, is_http, is_s3, local_path
 
 _COMMON_CRAWL = ("data.commoncrawl.org", "commoncrawl")
-"""A server, and the S3 bucket that it exposes."""
+"""Common Crawl's server, and the S3 bucket that has the same files."""
 
 _S3_HOST = re.compile(r"(?:(?P<bucket>[a-z0-9][a-z0-9.-]+)\.)?s3[.-](?:[a-z0-9-]+\.)*amazonaws\.com(?:\.cn)?")
 """Matches the host in Amazon's HTTP URLs for objects: `BUCKET.s3.REGION.amazonaws.com/KEY` or
@@ -51,14 +51,14 @@ _REDACTED = re.compile(r"redacted-[0-9a-f]{12}")
 
 _S3_SECRET = re.compile(r"\A[A-Za-z0-9]+:[A-Za-z0-9+/=%]*@")
 """Matches an access key and secret in front of the bucket, a form that old Hadoop versions
-accepted. The secret may contain a slash."""
+accepted. The secret may contain slashes."""
 
 _CRAWL = re.compile(r"/crawl-data/([^/]+)/|/(CC-(?:MAIN-\d{4}-\d{2,4}|NEWS))/")
 """Matches a crawl's name in Common Crawl's folder layout, or in a mirror with a folder named after
 the crawl."""
 
 _SLASH = re.compile("%2F", re.IGNORECASE)
-"""An escaped slash. It is part of a name and does not separate folders."""
+"""Matches an escaped slash, which is part of a name and does not separate folders."""
 
 _SAFE = "/~:@!$&'()*+,;="
 """Characters that may appear unescaped in a URL path (RFC 3986, 3.3)."""
@@ -95,8 +95,9 @@ def canonical_address(path: str) -> str:
 
 
 def _name_local_file(path: Path) -> str:
-    """Return the real path of a file. A broken link keeps its own path, which helps users find it.
-    Bytes that are not UTF-8 are escaped, because table columns cannot store them."""
+    """Return the real path of a file. For a broken link, return the path of the link itself, which
+    helps users find it. Bytes that are not UTF-8 are escaped, because table columns cannot store
+    them."""
     real = Path(os.path.realpath(path))
     if not real.exists() and path.is_symlink():
         real = Path(os.path.realpath(path.parent), path.name)
@@ -118,9 +119,9 @@ def reading_path(path: str) -> str:
 def strip_credentials(address: str) -> str:
     """Remove the password, signature and tokens from an address, so that it may be stored.
 
-    A token parameter (`?token=`, `?sig=`) is removed if the rest of the URL still names an archive,
-    because each new link to the same file has another token. Otherwise, the token may be all that
-    distinguishes two files, and its value is replaced by a short hash.
+    A token parameter (`?token=`, `?sig=`) is removed if the rest of the URL still names an archive.
+    (Each new link to the same file has another token.) Otherwise, two URLs may differ only in their
+    tokens, so the value is replaced by a short hash.
 
     >>> strip_credentials("https://u:p@e.org/a.warc.gz?token=1f&part=2")
     'https://e.org/a.warc.gz?part=2'
@@ -156,20 +157,21 @@ def _strip_password(base: str, *, keeps_user: bool) -> str:
 def page_id(warc_file: str, offset: int, inflated: bool = False, base: int = 0) -> str:
     """Return a page's id: the first 32 hex digits of sha256(canonical address, line feed, offset).
 
-    A plus sign precedes inflated offsets, so that they cannot collide with stored offsets.
+    A plus sign precedes an offset that counts inflated (decompressed) bytes, so that the offset
+    cannot collide with an offset of stored bytes.
 
     Args:
-        inflated: Whether `offset` counts inflated bytes (`Frame.inflated`).
-        base: For an archive inside a WACZ, the offset at which the archive begins. It precedes the
-            plus sign, because inflated bytes are counted separately in each archive.
+        inflated: Whether `offset` counts inflated bytes (see `Frame.inflated`).
+        base: For an archive inside a WACZ, the offset at which the archive begins. This offset
+            precedes the plus sign, because inflated bytes are counted separately in each archive.
     """
     mark = f"{base or ''}+" if inflated else ""
     return hashlib.sha256(f"{warc_file}\n{mark}{offset}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def find_crawl(warc_file: str) -> str | None:
-    """Return the Common Crawl crawl that an archive belongs to, or None if its address contains no
-    crawl name.
+    """Return the name of the Common Crawl crawl that contains an archive, or None if the archive's
+    address contains no crawl name.
 
     >>> find_crawl("s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/a.warc.gz")
     'CC-MAIN-2024-10'
@@ -211,8 +213,8 @@ def _find_bucket_address(host: str, path: str) -> str | None:
 
 
 def _strip_query(base: str, query: str, credentials: frozenset[str]) -> str:
-    """Remove signatures and the parameters in `credentials` from a query. A query that has neither
-    is returned unchanged."""
+    """Remove signatures and the parameters in `credentials` from a query. If the query has neither,
+    return it unchanged."""
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
     names = {name.lower() for name, _ in pairs}
     signed = [set(filter(changing.fullmatch, names)) for mark, changing in _SIGNATURES.items() if mark <= names]

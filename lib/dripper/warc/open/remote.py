@@ -2,7 +2,8 @@
 
 All processes on a machine share one request rate per server, which is kept in a small file in the
 temporary folder. If a server asks one worker to slow down (503 SlowDown, 429), all workers on the
-machine must slow down. It helps little if one waits while sixteen others continue.
+machine must slow down. If only one worker waits while sixteen others continue, the server remains
+overloaded.
 """
 
 import fcntl
@@ -25,7 +26,7 @@ from dripper.errors import FileError, FileErrorKind
 from dripper.warc.open.base import Readable, parse_whole_number
 
 BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-"""Status codes for clients that send too many requests."""
+"""Status codes with which servers ask clients to send fewer requests."""
 
 _FIRST_GAP = 0.05
 _LONGEST_GAP = 2.0
@@ -57,8 +58,8 @@ class _State(NamedTuple):
 
 
 class Pace:
-    """The request rate for one server. If the state file cannot be opened, each process has its own
-    rate."""
+    """The request rate for one server, shared by the processes on this machine. If the state file
+    cannot be opened, each process has its own rate."""
 
     def __init__(self, server: str, folder: Path | None = None) -> None:
         self._state = _State()
@@ -79,7 +80,8 @@ class Pace:
         def reserve(state: _State) -> _State:
             if not state.gap:
                 return state
-            start = min(max(now, state.next_at), now + 64 * _LONGEST_GAP)  # a clock that was set back must not block
+            # If the clock was set back, do not wait for hours.
+            start = min(max(now, state.next_at), now + 64 * _LONGEST_GAP)
             return state._replace(next_at=start + state.gap * random.uniform(0.5, 1.5))
 
         before, after = self._change(reserve)
@@ -127,7 +129,7 @@ class Pace:
 
 @lru_cache(maxsize=64)
 def get_pace(server: str) -> Pace:
-    """Return the `Pace` for `server`, one object per process and server."""
+    """Return the `Pace` for `server`. There is one object per process and server."""
     return Pace(server)
 
 
@@ -179,7 +181,7 @@ def format_byte_range(start: int, end: int | None) -> str:
 
 
 class _Attempts:
-    """Counts failed attempts and waits between them. The waits grow and are random, so that
+    """Counts failed attempts, and pauses between attempts. The pauses grow and are random, so that
     processes do not retry in lockstep."""
 
     def __init__(self, name: str, max_attempts: int) -> None:
@@ -294,8 +296,8 @@ class RemoteFile(ABC):
         self._first_end: int | None = None
 
     def _ask_first(self, head_bytes: int | None) -> None:
-        """Connect once, so that `_connect` records size and ETag. The response is kept and given to
-        the first reader of the same range. head_bytes: See `open_source`."""
+        """Connect once, so that `_connect` records size and ETag. The response is kept for the
+        first reader of the same range. head_bytes: See `open_source`."""
         ask = partial(self._connect, 0, 1 if head_bytes == 0 else head_bytes)
         self._first, self._first_end = retry(self._path, ask, self.errors, self._max_attempts), head_bytes
         if head_bytes == 0:
@@ -322,5 +324,5 @@ class RemoteFile(ABC):
 
         Raises:
             Exception: One of `errors`; another attempt may succeed.
-            FileError: Another attempt would fail, too.
+            FileError: Another attempt would fail as well.
         """

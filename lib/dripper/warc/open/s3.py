@@ -48,8 +48,8 @@ _DENIED = frozenset(
 
 
 def s3_client(settings: S3Settings) -> "S3Client":
-    """Return this process's client. It is cached, because creating a client takes 86 ms of CPU time
-    and a cached client reuses its connections."""
+    """Return this process's client. Clients are cached, because creating one takes 86 ms of CPU
+    time, and a cached client reuses its connections."""
     return _make_client(settings, os.getpid())
 
 
@@ -121,15 +121,15 @@ class S3Object(RemoteFile):
         return body
 
     def _note(self, answer: dict[str, Any]) -> None:
-        """Set size and version from the first response. The size is taken from Content-Range,
-        because a wrong Content-Length would end the file too early."""
+        """Set size and version from the first response. The size comes from Content-Range, because
+        a wrong Content-Length would end the file too early."""
         self._etag = answer["ETag"]
         self.version = format_etag_version(self._etag)
         self.size_bytes = parse_whole_number(answer.get("ContentRange", "0").rpartition("/")[2])
 
 
 def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int, str | None]]:
-    """Yield (key, bytes, version) for each object with a key that starts with `prefix`, in key
+    """Yield (key, size, version) for each object with a key that starts with `prefix`, in key
     order."""
     path = f"s3://{bucket}/{prefix}"
     request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix} | _name_payer(settings)
@@ -161,12 +161,12 @@ def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> d
     """Return S3's response.
 
     If the credentials have expired, `ask` is called once more with a new client, which reads the
-    credentials again. botocore renews some kinds itself; others, such as a credentials file, may
-    have been renewed on disk.
+    credentials again. botocore renews some kinds of credentials itself. Other kinds, such as a
+    credentials file, may have been renewed on disk.
 
     Raises:
         ConnectionError: Another attempt may succeed.
-        FileError: Another attempt would fail, too.
+        FileError: Another attempt would fail as well.
     """
     for renewed in (False, True):
         try:
@@ -186,7 +186,8 @@ def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> d
 
 
 def _is_passing(error: Exception) -> bool:
-    """Return whether the error is temporary, because S3 is busy or has an internal error."""
+    """Return whether the error is temporary, which means that S3 is busy or has an internal
+    error."""
     response: Any = getattr(error, "response", {})
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     code = response.get("Error", {}).get("Code", "")

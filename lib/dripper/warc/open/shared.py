@@ -2,8 +2,8 @@
 
 Reading a file, or a span of it, needs the same bytes several times: to detect the file type, to
 check whether the span starts and ends at member boundaries, and to read the records. If each of
-these reads opened its own connection, each would cost a request, plus the bytes still in transit
-when the connection is closed. Therefore, recent bytes are kept, and later reads are served from
+these reads opened its own connection, it would cost a request, plus the bytes still in transit when
+the connection is closed. Therefore, this module keeps recent bytes and serves later reads from
 memory.
 """
 
@@ -18,11 +18,12 @@ FIRST_BYTES = 1 << 13
 """Number of bytes kept from the start of a file, enough to detect the file type."""
 
 _PULL_BYTES = 1 << 15
-"""Bytes per read from a connection. Twice as many would read too far past the end of a span."""
+"""Bytes per read from a connection. With twice as many, reads would go too far past the end of a
+span."""
 
 _BEHIND_BYTES = 1 << 18
 """Number of bytes kept before the position of the slowest stream. The search for the end of a span
-rereads a member and the 64 KiB before it."""
+reads a member and the 64 KiB before it a second time."""
 
 _HELD_BYTES = 1 << 23
 """The maximum number of bytes kept. A chain of lz4 members may have to be followed for 4 MiB
@@ -30,17 +31,17 @@ _HELD_BYTES = 1 << 23
 
 _FIRST_STEP, _STEP_RATIO = 1 << 16, 4
 """The size of the first request after the expected end, and the factor by which each further
-request grows. In this way, a short overrun wastes few bytes, and a long overrun takes few
-requests."""
+request grows. A read that goes little beyond the expected end therefore wastes few bytes, and a
+read that goes far beyond it takes few requests."""
 
 
 def open_shared(path: str, settings: ReadSettings, begin: int, until: int | None) -> Source:
-    """Open the file at `path`, and expect it to be read from `begin` to `until` (None: to its end).
-    Raises FileError if the file cannot be opened.
+    """Open the file at `path`, which will probably be read from `begin` to `until` (None: to its
+    end). Raises FileError if the file cannot be opened.
 
     For remote files, the request that determines size and version also returns the first bytes.
     """
-    if WACZ_NAME.search(path):  # only the directory at its end shows which bytes will be read
+    if WACZ_NAME.search(path):  # only the directory at the end of the WACZ shows which bytes will be read
         begin, until = 0, FIRST_BYTES
     source = open_source(path, settings, until if begin <= FIRST_BYTES else FIRST_BYTES)
     return source if isinstance(source, LocalFile) else SharedSource(source, begin, until)
@@ -55,7 +56,7 @@ def share_slice(inner: Slice, begin: int, until: int | None) -> Source:
 class SharedSource:
     """A `Source` with streams that share the bytes they read.
 
-    begin, until: The range that will probably be read. Reading other bytes works, but costs extra
+    begin, until: The range that will probably be read. Other bytes can be read at the cost of extra
     requests.
     """
 
@@ -64,7 +65,7 @@ class SharedSource:
         self._source = source
         if begin <= FIRST_BYTES:
             self._stretches = [_Stretch(source, 0, [until])]
-        else:  # an uncompressed file is read from its start
+        else:  # if the file is not compressed, it is read from its start
             head = _Stretch(source, 0, [FIRST_BYTES, FIRST_BYTES + _FIRST_STEP, until])
             self._stretches = [head, _Stretch(source, begin, [until])]
 
@@ -80,8 +81,8 @@ class SharedSource:
 
 
 class _Ranges:
-    """Reads from an offset onwards with one range request up to each of `bounds`, then with
-    requests of growing size."""
+    """Reads a file from an offset onwards. One range request goes up to each of `bounds`, and later
+    requests grow in size."""
 
     def __init__(self, source: Source, at: int, bounds: Sequence[int | None]) -> None:
         self.at = at
@@ -120,7 +121,7 @@ class _Ranges:
 
 class _Stretch:
     """The most recent bytes of a stream that starts at `begin`, and the connection that provides
-    more."""
+    the next bytes."""
 
     def __init__(self, source: Source, begin: int, bounds: Sequence[int | None]) -> None:
         self.views: list[_View] = []
@@ -160,7 +161,8 @@ class _Stretch:
 
 
 class _View:
-    """A stream over held bytes. If the bytes it needs are not held, it opens its own connection."""
+    """A stream over the bytes that the stretches hold. For other bytes, the stream opens its own
+    connection."""
 
     def __init__(self, source: Source, stretches: list[_Stretch], at: int, end: int | None) -> None:
         self.at = at

@@ -19,12 +19,12 @@ ARCHIVE_NAME = re.compile(r"\.(?:w?arc(?:\.(?:gz|zst|lz4))?|wacz)$", re.IGNORECA
 
 
 _PASSED = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
-"""Path prefixes that a shell passes for <(command). These FIFOs have a writer; any other FIFO may
-block forever."""
+"""Prefixes of the paths that a shell passes for a process substitution, `<(command)`. These FIFOs
+have a writer. Opening any other FIFO may block forever."""
 
 
 def is_s3(path: str) -> bool:
-    """Return whether a path is in S3. Hadoop uses the schemes `s3a` and `s3n` for S3."""
+    """Return whether a path is an S3 address. Hadoop uses the schemes `s3a` and `s3n` for S3."""
     return path[:6].lower().startswith(("s3://", "s3a://", "s3n://"))
 
 
@@ -76,15 +76,15 @@ class LocalFile:
 
 
 def check_unchanged(source: Source) -> None:
-    """Raise FileError if a local file has changed since it was opened. Remote files need no check
-    here, because every response shows the version."""
+    """Raise FileError if a local file has changed since it was opened. Remote files need no check,
+    because every response states the version."""
     if isinstance(source, LocalFile) and LocalFile(str(source.path)).version != source.version:
         raise FileError(FileErrorKind.CHANGED, f"{source.path} was changed while it was read; run again")
 
 
 def _name_other_kind(mode: int) -> str | None:
-    """Return a name for any path that is not a regular file, otherwise None. Opening a FIFO could
-    block forever."""
+    """Return the kind of anything that is not a regular file, or None for a regular file. (Opening
+    a FIFO could block forever.)"""
     kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFREG: None}
     return kinds.get(stat.S_IFMT(mode), "device")
 
@@ -130,8 +130,8 @@ def open_source(path: str, settings: ReadSettings, head_bytes: int | None = 0) -
 
     Args:
         head_bytes: For S3 and HTTP, the number of bytes to request from the start of the file
-            together with its size and version (None: all bytes). A later `open_at(0, head_bytes)`
-            needs no further request.
+            together with the file's size and version (None: all bytes). A later `open_at(0,
+            head_bytes)` needs no further request.
     """
     if is_s3(path):
         with needed("reading from S3", "warc"):

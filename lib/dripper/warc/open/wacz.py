@@ -1,9 +1,9 @@
 """Finds the archives inside a WACZ file (Webrecorder, "Web Archive Collection Zipped" 1.1.1): a ZIP
 with members `archive/*.warc.gz` that are stored without ZIP compression.
 
-A stored member is a byte range of the WACZ. The reader therefore reads records in place, through
-range requests if the file is remote. Record offsets count the bytes of the WACZ, so any tool can
-read a record as a byte range of the WACZ.
+The bytes of such a member are a byte range of the WACZ. The reader therefore reads records in
+place, through range requests if the file is remote. Record offsets count the bytes of the WACZ, so
+any tool can read a record as a byte range of the WACZ.
 """
 
 import io
@@ -22,15 +22,16 @@ _MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
 """The first bytes of a ZIP. The second value is the start of an empty ZIP."""
 
 _TAIL_BYTES = 1 << 17
-"""Number of bytes at the end of the file that are requested at once. They contain the end record,
-even with a comment of 64 KiB after it, and most directories completely."""
+"""Number of bytes at the end of the file to request at once. These bytes contain the end record,
+even if a comment of 64 KiB follows the record, and usually the whole directory."""
 
 _MAX_DIRECTORY_BYTES = 1 << 24
 """The maximum size of a ZIP directory, enough for about 200,000 members. Python keeps an object for
 each member."""
 
 _MAX_DEPTH = 3
-"""The maximum depth of nested WACZ files. A downloaded collection contains one WACZ per crawl."""
+"""The maximum depth of nested WACZ files. Nesting is normal: a downloaded collection contains one
+WACZ per crawl."""
 
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _ENCRYPTED = 1
@@ -42,7 +43,8 @@ class ZipError(Exception):
 
 
 class Slice:
-    """The bytes of a member, as a `Source`. `start` is their offset in `source`."""
+    """The bytes of a ZIP member, as a `Source`. `start` is the offset of these bytes in
+    `source`."""
 
     def __init__(self, name: str, start: int, size: int, source: Source) -> None:
         self.name = name
@@ -80,7 +82,7 @@ class Member:
 
 
 def is_zip(source: Source) -> bool:
-    """Return whether a file starts like a ZIP."""
+    """Return whether a file starts with the magic bytes of a ZIP."""
     with closing(source.open_at(0, 4)) as stream:
         return read_up_to(stream, 4) in _MAGICS
 
@@ -122,8 +124,8 @@ def _list_nested(source: Source, member: Member, depth: int) -> list[Member]:
 
 
 def open_member(source: Source, member: Member) -> Slice:
-    """Return the bytes of a member. Raises ZipError if the local header is not at the offset in the
-    directory, or if the member overlaps with the next one."""
+    """Return the bytes of a member. Raises ZipError if the member's local header is not at the
+    offset that the ZIP directory gives, or if the member overlaps with the next one."""
     with closing(source.open_at(member.at, member.at + _LOCAL_HEADER.size)) as stream:
         head = read_up_to(stream, _LOCAL_HEADER.size)
     magic, *lengths = _LOCAL_HEADER.unpack(head.ljust(_LOCAL_HEADER.size, b"\0"))
@@ -135,7 +137,7 @@ def open_member(source: Source, member: Member) -> Slice:
 
 def find_archive_at(source: Source, offset: int) -> Slice:
     """Return the archive inside a ZIP that contains the byte at `offset`. Raises ZipError if no
-    archive contains it."""
+    archive contains this byte."""
     for member in list_archives(source):
         if not member.problem and member.at <= offset < member.limit:
             inner = open_member(source, member)
@@ -145,7 +147,7 @@ def find_archive_at(source: Source, offset: int) -> Slice:
 
 
 def open_directory(source: Source) -> zipfile.ZipFile:
-    """Open a ZIP for listing or reading its members. Raises ZipError if it cannot be read."""
+    """Open a ZIP for listing or reading its members. Raises ZipError if the ZIP cannot be read."""
     if source.size_bytes is None:
         raise ZipError("the ZIP directory is at the end of the file, and its storage does not give its size")
     try:
@@ -155,8 +157,8 @@ def open_directory(source: Source) -> zipfile.ZipFile:
 
 
 def _list_members(source: Source) -> Iterator[Member]:
-    """Yield the members with the name of an archive or a WACZ. `problem` is set if a member cannot
-    be read."""
+    """Yield the members that have the name of an archive or a WACZ. If a member cannot be read, its
+    `problem` is set."""
     with closing(open_directory(source)) as directory:
         infos = sorted(directory.infolist(), key=lambda info: info.header_offset)
         limits = [info.header_offset for info in infos[1:]] + [directory.start_dir]
@@ -173,8 +175,8 @@ def _list_members(source: Source) -> Iterator[Member]:
 
 
 class _Seekable(io.RawIOBase):
-    """Adapts a `Source` for `zipfile`. It prefetches the end of the file, so that most directories
-    take a single request."""
+    """Adapts a `Source` for `zipfile`. The end of the file is prefetched, so that reading most
+    directories takes a single request."""
 
     def __init__(self, source: Source, size: int) -> None:
         self._source = source

@@ -1,1 +1,1 @@
-"""Reads archives in three steps: stored bytes to members, members to records, records to pages."""
+"""Reads archives in three steps: from stored bytes to members, to records, and to pages."""

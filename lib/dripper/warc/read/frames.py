@@ -1,9 +1,10 @@
-"""Reads records and gaps one after the other, to the end of the file, even if the file is damaged.
+"""Reads the records of a file one after the other, to its end, even if the file is damaged. Bytes
+that contain no readable record become a `Gap`.
 
-The format requires that a block is followed by an empty line, another record or the end of a
-member. The reader trusts a record's length if this is the case. Otherwise, the block ends at the
-next record start that can be found. A wrong byte therefore costs one record, never the rest of the
-file.
+The format requires that a record's block (the bytes after its header) is followed by an empty line,
+another record or the end of a member. If this is the case, the reader trusts the length in the
+header. Otherwise, the block ends at the next record start that can be found. A wrong byte therefore
+costs one record, never the rest of the file.
 """
 
 import re
@@ -26,17 +27,18 @@ _MAX_HEADER_BYTES = 1 << 20
 an endless header must not consume the file."""
 
 _SLACK_BYTES = 4 << 20
-"""Bytes that the window holds in addition to one block: bytes not yet dropped, a header, and the
-piece after the block, 1 MiB each."""
+"""Bytes that the window holds in addition to one block: up to 1 MiB each of bytes not yet dropped,
+of a header, and of the piece after the block."""
 
 _FAR_REWINDS = 8
-"""The number of times that a file may be reopened because the length of a huge block was wrong. The
-count is reset at each member that starts with a record. Beyond the limit, a huge block ends at the
-next record start. Without a limit, a file with n false lengths would be read n times."""
+"""The number of times that a file may be reopened because the length of a huge block was wrong.
+Counting starts again at each member that starts with a record. After this many times, a huge block
+ends at the next record start. Without a limit, a file with n false lengths would be read n
+times."""
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _HEADER_END_BYTES = 2
-"""Bytes to search again when more bytes arrive: one less than the longest match of
+"""The number of bytes to search again when more bytes arrive: one less than the longest match of
 `_HEADER_END`."""
 _LINE_END = re.compile(rb"\n")
 _LINE_ENDS = (b"\r\n\r\n", b"\n\n", b"\n")
@@ -47,15 +49,15 @@ _KEPT_TYPES = frozenset({"response", "resource", "continuation"})
 class Frame:
     """One record: its header, its block, and its location in the file.
 
-    offset, length: The byte range in the file. If `inflated` is set, the range counts the bytes of
-    the inflated file, because no member contains only this record.
+    offset, length: The byte range in the file. If no member contains only this record, `inflated`
+    is set, and the range counts the bytes of the inflated file.
 
     block: b"" for record types that are never pages. Only the first `HEAD_BYTES` if the block is
     too large.
 
     block_bytes: The full size of the block.
 
-    fault: The reason why the block may differ from the original.
+    fault: The reason why the block may differ from the original block.
     """
 
     head: RecordHead
@@ -94,11 +96,11 @@ class Part:
 
     at: The stored offset at which reading begins: 0, or the offset of a member or record.
 
-    skip: For an uncompressed file, records that start before this position are read but not
-    yielded.
+    skip: In an uncompressed file, records that start before this position are read but not yielded.
 
-    ends: Takes a stored offset and returns whether the part ends before the first record of the
-    member at this offset. In an uncompressed file, the part ends before the record at the offset.
+    ends: Takes the stored offset of a member, and returns whether the part ends before the first
+    record of this member. In an uncompressed file, takes the offset of a record, and returns
+    whether the part ends before this record.
     """
 
     at: int = 0
@@ -147,15 +149,15 @@ class FrameReader:
             window.release(self._position)
 
     def begins_well(self) -> bool:
-        """Return whether reading begins at a record with a readable header, other than a
-        continuation record. If this record also starts a chain of undamaged members
-        (`Members.is_sound`), neither this record nor later records depend on earlier bytes."""
+        """Return whether reading begins at a record that has a readable header and is not a
+        continuation record. If a chain of undamaged members also starts there (`Members.is_sound`),
+        neither this record nor later records depend on earlier bytes."""
         head = self._read_head(0)[0] if self._window.matches(RECORD_START, 0) else None
         return head is not None and head.record_type != "continuation"
 
     def _join_segments(self, first: Frame) -> list[Frame | Gap]:
         """Append the blocks of the continuation records directly after `first` to the block of
-        `first`. These records are read even if the part of the file ends before them.
+        `first`. These records are read even if they are after the end of the part.
 
         If the last segment is missing, the record is marked as truncated (`segmented`).
         """
@@ -209,8 +211,8 @@ class FrameReader:
         return True
 
     def _check_budget(self, start: int) -> Gap | None:
-        """Count the records read from a member. If they are too many for the member's size, skip
-        the rest of the member and return a gap."""
+        """Count the records in the current member. If the member has too many records for its size,
+        skip the rest of the member and return a gap."""
         member = self._window.find_member_before(start)
         if member is not None and member != self._member:
             self._member, self._n_of_member = member, 0
@@ -228,10 +230,11 @@ class FrameReader:
         )
 
     def _blame(self, start: int, end: int) -> Boundary | None:
-        """Return the first boundary from `start` to `end` if it has a problem, and mark the problem
-        as reported. A problem at the first boundary affects the bytes before it."""
+        """If the first boundary from `start` to `end` has a problem, mark the problem as reported
+        and return the boundary. Such a problem affects the bytes before the boundary."""
         boundary = next(iter(self._window.between(start, end)), None)
-        if boundary is None or not boundary.problem:  # a problem after the start of a member belongs to that member
+        # A problem after the start of a member belongs to that member.
+        if boundary is None or not boundary.problem:
             return None
         boundary.reported = True
         return boundary
@@ -242,8 +245,8 @@ class FrameReader:
         if head is None:
             return self._skip_gap(start)
         if self._window.find_member_at(start) and self._window.matches(RECORD_START, start):
-            # Even a block with a false length ends at such a member, so resetting the count here
-            # cannot cause the file to be reread forever.
+            # Reset the count. The file cannot be reread forever, because even a block with a false
+            # length ends at such a member.
             self._rewinds_left = _FAR_REWINDS
         self.n_starts += 1
         first = self._read_first_bytes(head, at)
@@ -288,8 +291,8 @@ class FrameReader:
         """Return the position after the empty line that ends the header at `start`, or -1.
 
         Bytes that were searched for the end of one header are not searched again for the next
-        header. Otherwise, the search could be slow, because 1 MiB may contain 60,000 record starts
-        and no empty line.
+        header. Otherwise, 1 MiB with 60,000 record starts and no empty line would be searched
+        60,000 times.
         """
         window, limit = self._window, start + _MAX_HEADER_BYTES
         first, searched, at = self._header_end
@@ -326,7 +329,7 @@ class FrameReader:
         return self._window.read(at, at + HEAD_BYTES)
 
     def _find_end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
-        """Return the end of the block that starts at `at`, and whether the length in the header was
+        """Return the end of the block that starts at `at`, and whether the length in the header is
         right."""
         window, target, blank = self._window, at + (length or 0), False
         if length is not None and (length <= self._hold_bytes or self._rewinds_left):
@@ -337,10 +340,12 @@ class FrameReader:
             self._rewinds_left -= window.start > at
         window.rewind(at)
         end = window.find_next_start(at, self._arc)
-        if blank and end >= target:  # no record inside, an empty line after: later damage is not this record's
+        # No record starts inside, and an empty line follows, so any damage comes after this record.
+        if blank and end >= target:
             window.rewind(target)
             return target, True
-        if end == window.end and length is not None and end < target:  # cut inside the block: no line ends follow it
+        # The file ends inside the block, so no line ends follow the block.
+        if end == window.end and length is not None and end < target:
             return end, False
         tail = window.read(max(at, end - 4), end)
         return end - next((len(line_ends) for line_ends in _LINE_ENDS if tail.endswith(line_ends)), 0), False

@@ -13,18 +13,18 @@ from dripper.warc.open.base import parse_whole_number
 _WARC_LINE = rb"WARC/\d+\.\d+[ \t]*\r?\n"
 _HEADER_NAME = rb"[A-Za-z][A-Za-z0-9\-]*[ \t]*:"
 SCHEMES = rb"(?:https?|ftps?|dns|whois|filedesc|gopher|nntp|news|rtsp|mms|mailto|metadata|urn|screenshot):"
-"""URL schemes in archives. If any word before a colon were accepted, HTTP headers would be mistaken
-for records, and so would URLs with a truncated scheme such as `tp://`."""
+"""URL schemes in archives. Only these schemes start a record. Otherwise, HTTP headers and URLs with
+a truncated scheme such as `tp://` would be mistaken for records."""
 
 _ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} (?=[^\n]{0,1280}+\n)[^\n]{0,1024}\d[ \t]*+\r?\n"
-"""The line must end soon after the date. In a line with many dates, the regex would otherwise
-search for the line's end from each date and backtrack."""
+"""The line must end soon after the date. Otherwise, the regex would search a line with many dates
+for its end once from each date."""
 
 RECORD_START = re.compile(rb"(?i:" + _WARC_LINE + _HEADER_NAME + rb")|" + _ARC_LINE)
 """Matches the start of a record: a WARC version line and the beginning of the next header line, or
-the URL line of an ARC record (version 1 or 2). The WARC version (ISO 28500:2017 6.2) may be in
-lower case, and also 0.17 or 0.18 as in the drafts. An ARC line contains a URL (possibly with
-spaces), IP address, 14-digit date, …, length."""
+the URL line of an ARC record (version 1 or 2). The version line (ISO 28500:2017 6.2) may be in
+lower case, and the version may be 0.17 or 0.18, as in the drafts. An ARC line contains a URL
+(possibly with spaces), IP address, 14-digit date, …, length."""
 
 _NEXT_WARC = re.compile(rb"(?<![\w \t:=;,'\"])(?i:" + _WARC_LINE + _HEADER_NAME + rb")")
 _NEXT_ARC = re.compile(rb"(?<=\n)(?:" + _ARC_LINE + rb")")
@@ -41,8 +41,8 @@ def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int |
     Args:
         arc: Whether the file is an ARC. If None (unknown), records of both formats are searched
             for. An ARC record must start at the beginning of a line. A WARC record may start
-            elsewhere, because its line feed may have been lost. It does not count if the text
-            before it makes the version a value, as in `format: WARC/1.0`.
+            elsewhere, because the line feed before it may have been lost. A version that is a value
+            in the text, as in `format: WARC/1.0`, does not start a record.
     """
     pattern = _NEXT_EITHER if arc is None else _NEXT_ARC if arc else _NEXT_WARC
     match = pattern.search(data, start, len(data) if end is None else max(0, end))
@@ -55,8 +55,8 @@ _PARSER = StatusAndHeadersParser([], verify=False)
 
 _FOLD = re.compile(rb"(?<!\r)\r*\n(?=[ \t])")
 _MANY_FOLDS = 1000
-"""If a header has more continuation lines than this, they are joined before parsing, because warcio
-appends them one by one, in quadratic time."""
+"""If a header has more continuation lines than this, they are joined before warcio parses it,
+because warcio joins them in quadratic time."""
 
 _URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
@@ -117,8 +117,8 @@ class RecordHead:
 
 
 def parse_headers(block: bytes) -> StatusAndHeaders:
-    """Parse the first line and the headers of `block`, which must end with an empty line. Never
-    raises if `block` has a first line."""
+    """Parse the first line and the header fields of `block`, which must end with an empty line.
+    Never raises if `block` has a first line."""
     if block.count(b"\n ") + block.count(b"\n\t") > _MANY_FOLDS:
         block = _FOLD.sub(b"", block)
     return _PARSER.parse(BytesIO(block))

@@ -1,7 +1,8 @@
-"""Inflates the members of an archive file in sequence, and continues after damage.
+"""Inflates the compressed members of an archive file (gzip, zstd or lz4) one after the other, and
+continues after damage.
 
 The readers of warcio and FastWARC cannot be used: both stop at the first damaged member, and
-neither reports a clipped file (warcio#138).
+neither reports a file that ends too early (warcio#138).
 """
 
 import re
@@ -30,12 +31,12 @@ from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 from dripper.warc.read.zstd_frames import HEADER_BYTES, needed_dictionary, skip_frame
 
 _MAX_DICTIONARY_BYTES = 1 << 26
-"""The maximum size of a `.warc.zst` dictionary. Real ones have a few MB at most, so a larger size
-means damage."""
+"""The maximum size of a `.warc.zst` dictionary. Real dictionaries have a few MB at most, so a
+larger size means damage."""
 
 _HEAD_BYTES = 2 * MAX_GZIP_HEADER
 _CHECK_BYTES = 1024
-"""The cost, in bytes, of checking one doubtful member, in addition to the cost of inflating it."""
+"""The cost of checking one doubtful member, in bytes. The cost of inflating the member is added."""
 
 _MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
 
@@ -44,10 +45,11 @@ _MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
 class Boundary:
     """A point between inflated bytes.
 
-    If `problem` is "", a member starts at this point. Otherwise, `problem` describes the bytes that
-    were lost or the truncation of the file.
+    If `problem` is "", a member starts at this point. Otherwise, `problem` says which bytes were
+    lost, or that the file ends too early.
 
-    stored: The offset in the file at which reading continues: the start of a member, or the end.
+    stored: The offset in the file at which reading continues: the start of a member, or the end of
+    the file.
 
     n_locked: The number of zstd frames in the lost bytes that need a dictionary missing from the
     file.
@@ -75,11 +77,11 @@ class _Damage:
 
     at: The member's stored offset.
 
-    until: The end of the stored bytes that were consumed.
+    until: The offset after the last stored byte that was consumed.
 
     why: The reason.
 
-    at_end: Whether the damage is only that the file ends at this point.
+    at_end: Whether the only damage is that the file ends too early.
 
     resume: An offset at which reading can certainly continue, if known.
 
@@ -99,7 +101,7 @@ class Members:
 
     compressed: Whether the file is compressed; None until this is known.
 
-    bytes_read: The end of the stored bytes that were consumed.
+    bytes_read: The offset after the last stored byte that was consumed.
     """
 
     def __init__(self, source: Source) -> None:
@@ -124,8 +126,8 @@ class Members:
         return self.compressed
 
     def reopen(self) -> "Members":
-        """Return a new reader for the same file. It knows whether the file is compressed (and the
-        dictionary at its start), but has read nothing else."""
+        """Return a new reader for the same file. The new reader knows whether the file is
+        compressed, and the dictionary at the start of the file, but has read nothing else."""
         self.is_compressed()
         other = Members(self._source)
         other.compressed = self.compressed
@@ -134,8 +136,8 @@ class Members:
         return other
 
     def read_magic(self, start: int) -> bytes | None:
-        """Return the magic bytes of the member at stored offset `start`, or None. They identify the
-        compression."""
+        """Return the magic bytes of the member at stored offset `start`, or None. Magic bytes
+        identify the compression."""
         with self._open(start) as cursor:
             match = _MAGIC.match(cursor.stored) if cursor.fill(8) else None
         return match[0] if match else None
@@ -191,8 +193,8 @@ class Members:
                 yield len(inflated), cursor.at, decompressor.eof
 
     def count_inflated_before(self, start: int) -> int:
-        """Return the number of inflated bytes before the member at stored offset `start`. All of
-        them have to be read."""
+        """Return the number of inflated bytes before the member at stored offset `start`. This is
+        slow, because it inflates everything before the member."""
         size = 0
         for piece in self.pieces():
             if isinstance(piece, bytes):
@@ -220,7 +222,8 @@ class Members:
                 cursor.fill(READ_BYTES)
             head = cursor.stored
             if measure_skippable(head):
-                self._skip_skippable(cursor, measure_skippable(head) or 0)  # keeps the dictionary for any start
+                # This also keeps the dictionary, which is needed whatever offset is read first.
+                self._skip_skippable(cursor, measure_skippable(head) or 0)
                 return True
         if _MAGIC.match(head) or _is_cut_magic(head):
             return True
@@ -242,9 +245,9 @@ class Members:
     def _read_inflated(self, start: int) -> Iterator[Piece]:
         """Yield all members. After damage, continue at the next member that starts with a record.
 
-        The next member may lie within the bytes that the damaged member consumed. But a file can be
-        crafted so that every part of it inflates in many ways. Therefore, within these bytes, only
-        complete members count.
+        The next member may lie within the bytes that the damaged member consumed. Within these
+        bytes, only complete members count, because a crafted file could otherwise make every part
+        of it inflate in many ways.
         """
         self._first_start = min(start, self._first_start)
         resume: int | None = start
@@ -272,8 +275,8 @@ class Members:
         return Boundary(until, f"bytes {damage.at} to {until} {says}{damage.why}", n_locked=damage.n_locked)
 
     def _find_next_member(self, start: int, doubtful: int) -> int | None:
-        """Return the first member at or after `start` that begins with a record. Before `doubtful`,
-        only complete members count."""
+        """Return the stored offset of the first member at or after `start` that begins with a
+        record. Before `doubtful`, only complete members count."""
         for at in self.find_starts(start, doubtful):
             if self._is_whole(at):
                 return at
@@ -295,12 +298,12 @@ class Members:
     def _find_end_of_records(self, damage: _Damage) -> int:
         """Return the stored offset after which a damaged member may have swallowed other members.
         Records that were already read from the damaged member must not be read again. Therefore,
-        the offset lies after the start of the last of them, unless this is the record at the start
+        the offset is after the start of the last such record, not counting the record at the start
         of the member.
 
-        Only gzip is handled this way. A damaged gzip member shows the text of a swallowed member
-        only if the swallowed member is complete. Damaged lz4 and zstd members may show part of the
-        text of an incomplete member.
+        Only gzip is handled this way. When a damaged gzip member inflates to text of a swallowed
+        member, the swallowed member is complete. Damaged lz4 and zstd members may inflate to text
+        of an incomplete member.
         """
         after = damage.at + 1
         if next(self.find_starts(after, damage.until), None) is None:
@@ -334,8 +337,8 @@ class Members:
         and return the damage. An incomplete member before stored offset `doubtful` counts as
         damage.
 
-        learns: Whether later calls may use the dictionaries found by this call. Must be false for a
-        mere check, because its result must not depend on earlier checks.
+        learns: Whether later calls may use the dictionaries found by this call. Must be false if
+        the caller only checks something, because checks must not depend on earlier checks.
         """
         passed = self._dictionaries if learns else dict(self._dictionaries)
         with self._open(start) as cursor:
@@ -356,7 +359,7 @@ class Members:
                     cut = _is_cut_magic(cursor.stored)
                     yield Boundary(cursor.at)
                     return _Damage(cursor.at, cursor.at + 1, "no compressed member starts there", at_end=cut)
-                else:  # zeros that pad the file to a tape or disk block, as gzip(1) allows
+                else:  # zeros that fill the last tape or disk block, which gzip(1) allows
                     cursor.keep(b"")
                 self.bytes_read = max(self.bytes_read, cursor.at)
         return None
@@ -364,8 +367,8 @@ class Members:
     def _make_decompressor(
         self, stored: bytes, at: int, passed: dict[int, bytes | None] | None = None
     ) -> Decompressor | None:
-        """Return the decompressor for the member at offset `at`. `stored` contains its first
-        bytes."""
+        """Return the decompressor for the member at offset `at`. `stored` contains the member's
+        first bytes."""
         match = _MAGIC.match(stored)
         if match and match[0] == ZSTD_MAGIC:
             return ZstdDecompressor(_last_before(at, self._dictionaries if passed is None else passed))
@@ -382,7 +385,8 @@ class Members:
         return needed_dictionary(cursor.stored) not in (0, given)
 
     def _skip_locked(self, cursor: Cursor, passed: dict[int, bytes | None]) -> _Damage:
-        """Skip the locked frames at the cursor. Only their headers are read."""
+        """Skip the frames at the cursor that need the same missing dictionary. Only their headers
+        are read."""
         start, number, resume, n_locked = cursor.at, needed_dictionary(cursor.stored), cursor.at, 0
         while self._is_locked(cursor, passed) and needed_dictionary(cursor.stored) == number and skip_frame(cursor):
             resume, n_locked = cursor.at, n_locked + 1
@@ -394,9 +398,9 @@ class Members:
     def _skip_skippable(
         self, cursor: Cursor, size: int, passed: dict[int, bytes | None] | None = None
     ) -> _Damage | None:
-        """Skip a skippable frame. If it contains a dictionary, keep the dictionary for the frames
-        after it. In a `.warc.zst` file, the dictionary precedes all frames. If two files were
-        joined, the second dictionary precedes the frames of the second file."""
+        """Skip a skippable frame. If the frame contains a dictionary, keep the dictionary for later
+        frames. In a `.warc.zst` file, the dictionary precedes all frames. If two files were joined,
+        the second dictionary precedes the frames of the second file."""
         at, after = cursor.at, cursor.at + 1
         if size > _MAX_DICTIONARY_BYTES or not cursor.fill(size):
             return _Damage(at, after, f"a skippable frame of {size} bytes is not whole", at_end=True)
@@ -412,7 +416,7 @@ class Members:
         return None
 
     def _read_member(self, decompressor: Decompressor, cursor: Cursor) -> Generator[Piece, None, _Damage | None]:
-        """Yield the start of a member, followed by its inflated bytes."""
+        """Yield the boundary at the start of a member, then the member's inflated bytes."""
         start, inflated, n_inflated = cursor.at, b"", 0
         yield Boundary(start)
         while not decompressor.eof:
@@ -443,11 +447,12 @@ class Members:
 
         zlib discards the output of a failed call. The most common damage is a wrong checksum at the
         end, and the discarded output may be an entire small record. The stored bytes before `good`
-        caused no error, so only the later bytes are inflated one by one.
+        caused no error, so only the bytes after it are inflated one by one.
         """
         with self._open(start) as cursor:
             decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
-            # Yield one piece, because searching the window after every byte would take seconds.
+            # Yield all output at once. If every byte were a piece of its own, searching the window
+            # would take seconds.
             rescued, n_stored = rescue(decompressor, read_bites(cursor, good), n_inflated) if decompressor else (b"", 0)
         yield rescued
         return start + n_stored
@@ -475,8 +480,8 @@ class Members:
 
     def _starts_record(self, cursor: Cursor, at: int) -> bool:
         """Return whether a member that begins with a record starts at index `at` of the cursor's
-        bytes. Magic bytes alone may be a coincidence. Reads at most READ_BYTES, and inflates only
-        the beginning."""
+        bytes. Magic bytes alone prove nothing, because they may be a coincidence. Reads at most
+        READ_BYTES, and inflates only the beginning."""
         cursor.fill(at + _HEAD_BYTES)
         if cursor.stored.startswith(GZIP_MAGIC, at) and not _is_gzip_header(cursor.stored, at):
             return False

@@ -1,8 +1,8 @@
-"""Finds the dictionaries that compressed bodies need among the earlier records of an archive.
+"""Finds the dictionaries that some compressed bodies need, in earlier records of the same archive.
 
 A reader that starts at the beginning of a file collects dictionaries as it goes. A reader of a
 later part, or of a single record, reads the file from the beginning when a body needs a dictionary.
-This is slow, but few archives have such bodies, and all readers must return the same rows.
+This is slow, but few archives have such bodies, and every reader must return the same rows.
 """
 
 import hashlib
@@ -14,8 +14,8 @@ from dripper.errors import PageError
 from dripper.warc.read.frames import Frame, Gap
 
 MAX_DICTIONARIES_BYTES = 1 << 24
-"""The maximum total size of the dictionaries kept. The most recent ones are kept. Browsers accept
-up to 100 MB per dictionary, but servers offer style sheets, scripts and pages of less than 1 MB."""
+"""The maximum total size of the dictionaries kept. The oldest are dropped. Browsers accept up to
+100 MB per dictionary, but servers offer style sheets, scripts and pages of less than 1 MB."""
 
 
 class Offered:

@@ -29,7 +29,7 @@ from dripper.warc.read.offered import Offered
 from dripper.warc.read.record import FLAGS, Record
 
 _STATUS_LINE = re.compile(rb"[A-Z]+(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)[^\n]*(?:\n|$)", re.IGNORECASE)
-"""Matches HTTP/1.1, HTTP/2, ICY (Shoutcast) and misspelled protocol names. No HTML starts like
+"""Matches HTTP/1.1, HTTP/2, ICY (Shoutcast) and misspelled protocol names. HTML never starts like
 this."""
 _HTTP_LINE = re.compile(rb"HTTP/\d[^\n]*(?:\n|$)", re.IGNORECASE)
 _HEADER_LINE = re.compile(rb"[A-Za-z][A-Za-z0-9\-]{1,40}:[ \t][^\n]*\n")
@@ -43,11 +43,13 @@ Hints) before the final one are skipped (RFC 9110 15.2)."""
 class Response:
     """An HTTP response.
 
-    has_head: Whether there is a status line. If not, `body` is the whole block.
+    has_head: Whether the block starts with a status line. Without a status line, `body` is the
+    whole block.
 
     status: None if the status line contains no status.
 
-    content_type and the other headers: As sent; "" or None if missing.
+    content_type and the fields after it: The values of the HTTP headers as sent; "" or None if
+    missing.
     """
 
     body: bytes
@@ -112,7 +114,7 @@ def to_record(
 
     Args:
         base: For an archive inside a WACZ, the offset at which the archive begins.
-        offered: The dictionaries that the records before this one offer.
+        offered: The dictionaries that earlier records offer.
     """
     kind = frame.head.record_type
     if kind == "resource":
@@ -155,8 +157,8 @@ def _decide(
 
 
 def build_failed_record(frame: Frame, warc_file: str, error: PageError, base: int = 0) -> Record:
-    """Return a page without payload for a frame that could not be processed. base: See
-    `to_record`."""
+    """Return a page with an error instead of a payload, for a frame that could not be processed.
+    base: See `to_record`."""
     return _build_record(frame, Response(b""), Body(b""), error, warc_file, base)
 
 

@@ -1,5 +1,5 @@
-"""Reads the pages of an archive file, or of a span of the file, and reports on every record. Can
-also read a single page by its offset."""
+"""Reads the pages of an archive file, or of a span of the file, and reports on every record. Also
+reads a single page at a known offset."""
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -58,7 +58,7 @@ class RecordReader(Iterator[Record]):
             report.fail(error)
 
     def _read_zip(self, source: Source) -> Generator[Record, None, None]:
-        """Read those archives in a WACZ that overlap with the span."""
+        """Read the archives in a WACZ that overlap with the span."""
         start, end = self._span.start, self._span.end
         try:
             archives = list_archives(source)
@@ -102,7 +102,7 @@ class RecordReader(Iterator[Record]):
         members = Members(source)
         hold_bytes = self._settings.page_bytes + HEAD_BYTES
         if part := find_part(members, span, hold_bytes):
-            members = members.reopen()  # a new reader, which has read nothing from other parts
+            members = members.reopen()  # use a new reader, which has not read other parts of the file
             yield from self._read_part(members, FrameReader(members, hold_bytes, part), part, span)
 
     def _read_part(
@@ -141,7 +141,7 @@ class RecordReader(Iterator[Record]):
             report.clipped |= item.fault == "clipped"
         try:
             page = to_record(item, report.warc_file, self._settings, self._base, self._offered)
-        except Exception as error:  # a bug of ours must neither cost the rest of the file nor be hidden
+        except Exception as error:  # a bug in this program must neither lose the rest of the file nor stay hidden
             page = build_failed_record(
                 item, report.warc_file, PageError(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"), self._base
             )
@@ -175,7 +175,7 @@ def read_records(
     of any size.
 
     Args:
-        path: A path in any storage that `open_source` supports.
+        path: A path in any storage system that `open_source` supports.
         settings: The settings for reading; None means the defaults.
         span: Only records that begin in this span are returned. For any division of a file into
             consecutive spans, the pages of all spans together are the pages of the file.
@@ -188,8 +188,8 @@ def read_records(
 def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings | None = None) -> Record:
     """Return the page with this id at `offset` in an archive file.
 
-    Reads only this record if possible. If records share a compressed member, the file is read up to
-    the page.
+    Only this record is read if possible. If several records share a compressed member, the file is
+    read up to the page.
 
     Raises:
         InputError: The file cannot be opened, or this page is not at `offset`.

@@ -1,5 +1,5 @@
-"""Defines the results of reading (a record per page, a report per archive file) and spans of
-files."""
+"""Defines the results of reading archives, which are a record per page and a report per file. Also
+defines spans, the parts of a file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,7 +58,7 @@ FLAGS = (
 
 sniffed: The header does not declare HTML, but the first bytes look like HTML.
 
-no http header, no http status, no url: The record lacks it.
+no http header, no http status, no url: The record lacks this part.
 
 bad date: The date is missing or invalid.
 
@@ -69,7 +69,7 @@ bad chunking: A chunk is damaged, or the last chunk is missing.
 not encoded: The header declares a content coding, but the body is not encoded. This is common in
 Common Crawl.
 
-undeclared gzip: The body was gzip, but the header does not declare it.
+undeclared gzip: The body was compressed with gzip, but the header does not declare this.
 
 broken encoding: Only part of the body could be decompressed.
 
@@ -89,7 +89,7 @@ DAMAGES = frozenset({"bad chunking", "broken encoding", "short body", "damaged m
 class Record:
     """One HTTP response that is a page (HTML or XHTML).
 
-    page_id: 32 hex digits, a hash of (`warc_file`, `offset`). It is the same on every retry and
+    page_id: 32 hex digits, a hash of (`warc_file`, `offset`). The id is the same on every retry and
     machine.
 
     warc_file: The canonical address of the file (`dripper.warc.open.identity`), however its path
@@ -103,8 +103,8 @@ class Record:
 
     payload_digest: "sha256:<hex>" of `payload`.
 
-    payload_digest_sha1: The SHA-1 from `WARC-Payload-Digest`, in base 32. It refers to the stored
-    body, before decoding.
+    payload_digest_sha1: The SHA-1 from `WARC-Payload-Digest`, in base 32. This digest refers to the
+    stored body, before decoding.
 
     record_id: `WARC-Record-ID` as stored, including the brackets.
 
@@ -158,8 +158,8 @@ not http: A record of a dns, whois or ftp URL.
 
 broken record: Bytes that contain no readable record.
 
-unreadable: A zstd frame that needs a dictionary missing before it in the file. Also an archive
-inside a WACZ that cannot be read, for example because the ZIP compresses it.
+unreadable: A zstd frame that needs a dictionary, but the dictionary does not precede it in the
+file. Also an unreadable archive inside a WACZ, for example if the ZIP compresses it.
 
 over budget: The rest of a member with more records than its size allows (`dripper.decode.budget`).
 
@@ -167,14 +167,14 @@ not as indexed: The record that an index names is not at the offset in the index
 
 read before: A selected record that already has a row, because an earlier selection included it.
 
-forgotten: A page that the output must not contain.
+forgotten: A page that the user wants deleted from the output.
 """
 
 FORGOTTEN = SKIP_REASONS[-1]
 
 MAX_PROBLEMS = 20
-"""The maximum number of problems that a report describes. Random bytes would cause a problem every
-few bytes."""
+"""The maximum number of problems that a report describes. In random bytes, there would be a problem
+every few bytes."""
 
 
 class ArchiveFault(StrEnum):
@@ -184,8 +184,8 @@ class ArchiveFault(StrEnum):
     CUT_SHORT = "cut short"
     """The file ends inside a record or a compressed member. Everything before that was read."""
     UNREADABLE = "unreadable"
-    """Records or archives were skipped as `unreadable`, because they need a dictionary missing from
-    the file or must be unpacked first. All others were read."""
+    """Records or archives were skipped as `unreadable`, because they need a dictionary that the
+    file lacks, or must be unpacked first. All others were read."""
     NO_ARCHIVE = "no archive"
     """The file contains no WARC or ARC record."""
 
@@ -219,7 +219,7 @@ class FileReport:
     error: Set if the file could not be opened or read to its end (missing, access denied, broken
     connection).
 
-    error_kind: The kind of `error`. It shows whether another attempt may help.
+    error_kind: The kind of `error`, which shows whether another attempt may succeed.
     """
 
     warc_file: str
@@ -247,25 +247,27 @@ class FileReport:
                 self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {sentence}"
 
     def skip(self, reason: str, count: int = 1) -> None:
-        """Count records that are not pages."""
+        """Count records that are not pages for this reason."""
         self.records += count
         self.skipped[reason] = self.skipped.get(reason, 0) + count
 
     def forget(self) -> None:
-        """Recount the most recent page as forgotten, because the output must not contain it."""
+        """Count the most recent page as forgotten instead, because the output must not contain
+        it."""
         self.pages -= 1
         self.skipped[FORGOTTEN] = self.skipped.get(FORGOTTEN, 0) + 1
 
     def add_problem(self, sentence: str) -> None:
-        """Count a problem. Its description is kept only for the first MAX_PROBLEMS problems."""
+        """Count a problem. Only the first MAX_PROBLEMS problems are described."""
         self.n_problems += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(sentence)
 
 
 def merge_reports(reports: Sequence[FileReport]) -> FileReport:
-    """Merge the reports of a file's consecutive spans into a report of the whole file. It has an
-    error if the file changed between two spans. Raises ValueError if `reports` is empty."""
+    """Merge the reports of a file's consecutive spans into a report of the whole file. If the file
+    changed between two spans, the merged report has an error. Raises ValueError if `reports` is
+    empty."""
     if not reports:
         raise ValueError("a file is made of one span at least")
     whole = FileReport(reports[0].warc_file)

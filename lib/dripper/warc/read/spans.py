@@ -4,14 +4,14 @@ as a single reader of the whole file.
 Reading can begin at a member (gzip, zstd, lz4). However, bytes that look like a member may be part
 of another member, for example if a crawler archived an archive. Therefore, a part begins only at a
 seam: a member that starts with a record, in a chain of undamaged members. The chain must be too
-long to fit inside another member (`Members.is_sound`). Whether an offset is a seam depends only on
+long to be part of another member (`Members.is_sound`). Whether an offset is a seam depends only on
 the file. The reader of a span begins at the first seam in the span, and the reader of the previous
 span ends at the same seam. Even in a damaged file, no record is read twice or missed. A file
 without seams is read completely by the task for the first span.
 
 In an uncompressed file, only the lengths of all earlier records distinguish a record from a record
-quoted in a page. Therefore, every task reads the headers from the beginning, but returns only the
-records in its own span.
+quoted in a page. Therefore, the task for each span reads the headers from the beginning of the
+file, but returns only the records in its span.
 """
 
 from functools import cached_property
@@ -25,7 +25,8 @@ from dripper.warc.read.record import Span
 def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
     """Return the part of a file that belongs to `span`, or None if there is none.
 
-    In a compressed file, this reads about 128 KiB, the longest run that a member can contain.
+    In a compressed file, this reads about 128 KiB, the maximum length of uncompressed bytes inside
+    a gzip or zstd member (`RUN_BYTES`).
 
     Args:
         hold_bytes: See `FrameReader`.
@@ -47,12 +48,12 @@ def find_reach(span: Span) -> tuple[int, int | None]:
 
 
 LINK_BYTES = 1 << 16
-"""Maximum distance between linked members. If a member that starts with a record is within this
-distance before a seam, the chain from that member must lead to the seam."""
+"""Number of bytes before a seam to search for members that start with a record. The chain from the
+last such member must lead to the seam."""
 
 _AHEAD_BYTES = 3 << 16
 """Bytes read after the end of a span to check whether the next span may begin there. They cover the
-longest run that a gzip member can contain, and the members around the run."""
+longest run of uncompressed bytes that a gzip member can contain, and the members around it."""
 
 
 class _Seams:
@@ -81,8 +82,8 @@ class _Seams:
         return None
 
     def is_at(self, offset: int) -> bool:
-        """Return whether there is a seam at stored offset `offset`. In calls with increasing
-        offsets, the bytes before them are searched only once."""
+        """Return whether there is a seam at stored offset `offset`. If the offsets increase from
+        call to call, no bytes are searched twice."""
         if offset < self._until:
             self._last = None
         begin = max(0, offset - LINK_BYTES, self._until if self._last else 0)
@@ -94,8 +95,8 @@ class _Seams:
 
     def _follows(self, before: int | None, at: int) -> bool:
         """Return whether the chain from the member at `before` leads to the member at `at`.
-        `before` is the last member before `at`. If not, one of them may be nested in another
-        member. Checking whether `before` is sound would take too long."""
+        `before` is the last member before `at`. If the chain does not, one of the two may be nested
+        in another member. (Checking whether `before` is sound would take too long.)"""
         return before is None or at - before > LINK_BYTES or self._members.leads_to(before, at)
 
     def _begins_chain(self, at: int) -> bool:

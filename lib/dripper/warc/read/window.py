@@ -1,8 +1,8 @@
 """A moving window over the inflated bytes of an archive. It reads ahead, drops bytes that are no
 longer needed, and goes back if a length turns out to be wrong.
 
-Positions count inflated bytes from the start of reading. A `Boundary` maps a position to a stored
-offset.
+A position is a number of inflated bytes from the start of reading. A `Boundary` maps a position to
+a stored offset.
 """
 
 import re
@@ -71,7 +71,7 @@ class Window:
         return True
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes in [start, end) that are still in the window."""
+        """Return those bytes of [start, end) that are still in the window."""
         with memoryview(self._buffer) as view:
             return bytes(view[max(0, start - self.start) : max(0, end - self.start)])
 
@@ -88,7 +88,7 @@ class Window:
                 return False
             self.fill(
                 min(position + START_BYTES, 2 * self.end - position)
-            )  # twice as much each time, as members may have one byte each
+            )  # read twice as much each time, because members may have one byte each
         return True
 
     def skip_blank(self, position: int) -> int:
@@ -96,7 +96,7 @@ class Window:
         `end` at the end of the file."""
         begin, index = position, bisect_right(self._blank_runs, position, key=_last) if self._blank_runs else 0
         match = None
-        if index < len(self._blank_runs):  # many records may claim to end in the same run
+        if index < len(self._blank_runs):  # use the remembered run, because many records may claim to end in it
             first, last = self._blank_runs[index]
             if first > position:
                 match = _NOT_BLANK.search(self._buffer, position - self.start, first - self.start)
@@ -112,7 +112,7 @@ class Window:
         return end
 
     def find_member_at(self, position: int) -> Boundary | None:
-        """Return the member with its first inflated byte at `position`, or None."""
+        """Return the boundary of the member that starts at `position`, or None."""
         return next((b for b in reversed(self.between(position, position)) if not b.problem), None)
 
     def between(self, start: int, end: int) -> list[Boundary]:
@@ -153,7 +153,8 @@ class Window:
                 return stop
             if not self.pull() and self.end == end:
                 return end
-            while self.end < end + START_BYTES and self.pull():  # many bytes, as the overlap is searched again
+            # Read many bytes at once, because the overlap is searched again.
+            while self.end < end + START_BYTES and self.pull():
                 pass
             searched_to = max(start, end - START_BYTES)
 
@@ -161,8 +162,8 @@ class Window:
         """Return the first position between `low` and `high` at which any record that began earlier
         must end, or None.
 
-        Each boundary is checked only once, because many blocks may claim to extend over all
-        boundaries.
+        Each boundary is checked only once. Otherwise, many blocks that claim to extend over all
+        boundaries would make this slow.
         """
         while self._n_checked < len(self.boundaries) and self.boundaries[self._n_checked].position <= high:
             boundary = self.boundaries[self._n_checked]
@@ -206,11 +207,11 @@ class Window:
             del self._stops[: bisect_left(self._stops, position)]
 
     def rewind(self, position: int) -> None:
-        """Make the bytes from `position` onwards available again. They must not have been released.
-        If they were dropped, the file is reopened."""
+        """Make the bytes from `position` onwards available again. If the window has dropped them,
+        the file is reopened. `release` must not have been called for a later position."""
         if position >= self.start:
             return
-        # The boundary from which the bytes at `position` can be reread.
+        # Find the boundary from which the bytes at `position` can be read again.
         boundary = Boundary(self._at + position, position=position)
         if self._members.compressed:
             boundary = [b for b in self.boundaries if b.position <= position and not b.problem][-1]

@@ -1,5 +1,5 @@
-"""Walks over zstd frames by their headers (RFC 8878, 3.1.1). No dictionary is needed, so frames
-that cannot be decompressed are counted and skipped."""
+"""Walks over zstd frames by their headers (RFC 8878, 3.1.1). This needs no dictionary, so even
+frames that cannot be decompressed can be counted and skipped."""
 
 from dripper.decode.compression import ZSTD_MAGIC, import_zstd, measure_skippable
 from dripper.warc.open.base import Cursor
@@ -8,7 +8,7 @@ HEADER_BYTES = 18
 """The maximum length of a frame header."""
 
 _RLE = 1
-"""The type of a block that repeats a single byte."""
+"""The type of a block that stores one byte to be repeated."""
 
 
 def needed_dictionary(stored: bytes) -> int:
