@@ -9,8 +9,8 @@ def split_into_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
 
     Args:
         lengths: The number of tokens in each chunk.
-        budget: The maximum number of tokens in a batch, including padding: the length of the
-            longest chunk times the number of chunks. A longer chunk forms its own batch.
+        budget: The maximum number of tokens in a batch, including padding, that is, the length of
+            the longest chunk times the number of chunks. A longer chunk forms its own batch.
 
     >>> split_into_batches([5, 2, 9, 3], 6)
     [[1, 3], [0], [2]]

@@ -1,5 +1,5 @@
-"""Implements the labelers `vote:A,B,…` and `union:A,B,…`. Several labelers vote on each block.
-`vote` needs half of the votes, `union` only one.
+"""Implements the labelers `vote:A,B,…` and `union:A,B,…`. Several labelers vote on each block. In a
+`vote`, at least half of the votes make a block main; in a `union`, a single vote does.
 
 In the SIGIR'23 comparison (Bevendorff et al. 2023, 4.5), extractors vote on tokens, because each
 extractor produces its own text. Labelers vote on the same blocks, so nothing has to be aligned.
@@ -116,8 +116,8 @@ class VoteLabeler:
 
         A member without probabilities counts as certain. The probabilities of the vote are weighted
         means over the members. Confidence is derived from these means, so it is low if the members
-        disagree. For a union, `method` lists, for the main blocks, the first member that labeled
-        each block main.
+        disagree. In a union, each main block is credited to the first member that labeled it main,
+        and `method` lists these members.
         """
         main = np.stack([labels.main for labels in answers])
         sure = np.stack([_fill_probability(labels) for labels in answers])

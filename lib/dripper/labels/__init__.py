@@ -1,5 +1,5 @@
-"""Labelers, which decide which blocks of a page are main content. :func:`load` returns a labeler by
-its name. To add a labeler, write a `LabelerEntry`."""
+"""Labelers, which decide which blocks of a page are main content. :func:`load` loads a labeler by
+name. To add a labeler, write a `LabelerEntry`."""
 
 from dripper.labels.base import (
     Closable,

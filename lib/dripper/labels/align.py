@@ -1,7 +1,7 @@
 """Aligns text with the blocks of a page, to find the blocks that the text contains.
 
-Text that an annotator chose gives training labels. The text that another extractor returns gives
-the labels that this extractor would choose.
+If an annotator chose the text, the result is used as training labels. If an extractor returned the
+text, the result is the labels that this extractor would give.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from dripper.labels.arrays import IntArray
 from dripper.labels.words import words_of
 
 # The longest common subsequence needs a matrix with one bit per pair of words, which is 125 MB for
-# 1e9 pairs. Pages with more pairs (3 of 2,300 labelled pages) are only matched by shingles, in
+# 1e9 pairs. Pages with more pairs (3 of 2,300 labelled pages) are matched by shingles only, in
 # linear time.
 MAX_WORD_PAIRS = 1_000_000_000
 # One or two matching words may be chance ("the", "of"). Three in a row are not.
@@ -30,8 +30,9 @@ def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]
     """Return the fraction of each block's words that are in the text, 0 to 1, shape (n_blocks,).
 
     The words of all blocks are matched in order, by the longest common subsequence. Runs of fewer
-    than three words are dropped, unless the whole block is that short. After that, blocks that are
-    elsewhere in the text are matched by shingles. Blocks without words get 0.
+    than three matched words are ignored, unless the whole block is that short. If less than half of
+    a block is matched, the block's 5-word shingles are searched in the unmatched text, in any
+    order. Blocks without words get 0.
     """
     vocabulary: dict[str, int] = {}
     flat = _number_words([word for words in block_words for word in words], vocabulary)
@@ -68,14 +69,14 @@ def _number_words(words: Sequence[str], vocabulary: dict[str, int]) -> IntArray:
 
 def _match_in_order(flat: IntArray, text: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return which words of the blocks and which words of the text belong to the longest common
-    subsequence. If there are too many pairs of words, return no words."""
+    subsequence. If there are too many pairs of words, all flags are False."""
     matched, used = np.zeros(len(flat), bool), np.zeros(len(text), bool)
     if len(flat) * len(text) <= MAX_WORD_PAIRS:
         for opcode in LCSseq.opcodes(flat.tolist(), text.tolist()):
             if opcode.tag == "equal":
                 matched[opcode.src_start : opcode.src_end] = True
-                # A short match does not use up the text. Otherwise the block that the surrounding
-                # text comes from could not match by shingles.
+                # Short matches do not mark the text as used, because they may lie within the text
+                # of another block, which must still match by shingles.
                 used[opcode.dest_start : opcode.dest_end] = opcode.src_end - opcode.src_start >= MIN_RUN
     return matched, used
 

@@ -34,7 +34,7 @@ def find_blas() -> Sequence[LibController]:
 def one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
     """Limit BLAS to one thread until the last concurrent caller has left the context.
 
-    (threadpoolctl's own `limit` first queries every property of the libraries.)
+    (threadpoolctl's own `limit` would first query every property of the libraries.)
     """
     _limits.begin(libraries)
     try:
@@ -44,9 +44,9 @@ def one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
 
 
 class _Limits:
-    """Counts the callers inside `one_thread`. The number of threads is a property of the process.
-    Without the count, a second caller would read 1 while the first is inside, and would later
-    restore this 1."""
+    """Counts the callers inside `one_thread`. The number of threads is the same for the whole
+    process. Without the count, a second caller would take the first caller's limit of 1 for the
+    original number, and restore it at the end."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -20,17 +20,18 @@ class Labels:
     main: npt.NDArray[np.bool_]
     """Whether each block is main."""
     probability: npt.NDArray[np.float32]
-    """The probability that each block is main. NaN if the labeler does not compute any."""
+    """The probability that each block is main. NaN if the labeler does not compute
+    probabilities."""
     confidence: float = math.nan
     """The F1 over words that the labeler expects for `main`, 0 to 1. NaN if the labeler does not
     estimate it."""
     passes: int = 0
     """Number of forward passes of a language model over this page."""
     windows: int = 1
-    """Number of parts into which the page was split to fit the labeler."""
+    """Number of parts into which the page was split to limit the length of the input."""
     method: str = ""
-    """The labeler that decided the page, if several are combined. Otherwise empty. Written to the
-    `method` column."""
+    """The labeler that these labels come from, if several are combined. Otherwise empty. Written to
+    the `method` column."""
     page_kind: str | None = None
     """The kind of page: article, forum, listing, product and so on. None if the labeler does not
     classify pages."""
@@ -53,8 +54,8 @@ class SimplifiedPage:
     simplified_html: str
     n_blocks: int
     draft: Labels | None = None
-    """Labels from a previous, cheaper labeler, if there is one. A decoder can start from these, and
-    the `reader` labeler can weigh their probabilities."""
+    """Labels from a previous, cheaper labeler, if there is one. A decoder can start from these
+    labels. The `reader` labeler combines their probabilities with its own."""
 
     @classmethod
     def of(cls, page: Page, draft: Labels | None = None) -> "SimplifiedPage":
@@ -63,7 +64,7 @@ class SimplifiedPage:
 
 
 class Labeler(Protocol):
-    """A labeler. Every row that it labels contains its `name` and `version`."""
+    """A labeler. Each output row contains the `name` and `version` of its labeler."""
 
     name: str
     version: str
@@ -79,8 +80,8 @@ class SimplifiedLabeler(Labeler, Protocol):
     """A labeler that needs only simplified HTML. Such a labeler can run in its own stage."""
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` per page, in order. The result equals the result of `label` for the
-        whole pages."""
+        """Return one `Labels` per page, in order. The labels are the same as `label` returns for
+        the whole pages."""
         ...
 
 
@@ -89,18 +90,19 @@ class ExplainingLabeler(Labeler, Protocol):
     """A labeler that can explain its decisions."""
 
     def reasons(self, page: Page) -> Mapping[str, npt.NDArray[np.float64]]:
-        """Return, for each reason, its evidence that each block is main, in log odds, shape
-        (n_blocks,)."""
+        """Return an array of evidence for each reason, in log odds, shape (n_blocks,). Positive
+        numbers are evidence that a block is main."""
         ...
 
 
 @runtime_checkable
 class WarningLabeler(Protocol):
-    """A labeler that may notice wrong settings only while labelling."""
+    """A labeler that can detect some wrong settings, but only while labelling."""
 
     @property
     def warnings(self) -> Mapping[str, str]:
-        """Return the warnings so far, by setting. Each warning is a sentence with a remedy."""
+        """Return the warnings so far. Keys are names of settings, and each warning is a sentence
+        that includes a remedy."""
         ...
 
 
@@ -121,7 +123,7 @@ def expected_f1(main: npt.NDArray[np.bool_], probability: FloatArray, words: Int
     """Return the expected F1 over words if these blocks are chosen, 0 to 1. Return 0 if the page
     has no words.
 
-    Approximated by the ratio of expectations.
+    Expected F1 is approximated by the ratio of the expected numerator to the expected denominator.
 
     Args:
         main: (n_blocks,), whether each block is chosen.

@@ -16,8 +16,8 @@ def chain_of(name: str) -> tuple[str, ...]:
     """Split the `labeler.name` setting into the names of labelers, cheapest first. Raises
     SettingsError.
 
-    Commas after a colon separate the members of a labeler that combines others. Such a labeler is
-    always last.
+    Commas after a colon separate the members of a labeler that combines others. Such a labeler can
+    only come last in a chain.
 
     >>> chain_of("cpu,lm"), chain_of("cpu,vote:cpu,web2text")
     (('cpu', 'lm'), ('cpu', 'vote:cpu,web2text'))
@@ -31,14 +31,14 @@ def chain_of(name: str) -> tuple[str, ...]:
 
 
 def is_sure(labels: Labels, below: float) -> bool:
-    """Return whether a page keeps its labels and does not go to the next labeler of a chain.
-    Without a confidence, the page goes to the next labeler."""
+    """Return whether these labels are confident enough to be kept, so that the next labeler of a
+    chain does not see the page. Return False for labels without a confidence."""
     return labels.confidence >= below
 
 
 def name_substitute(method: str, labeler: str) -> str:
-    """Return the `method` for labels that are used only because the preferred `labeler` returned
-    none.
+    """Return the `method` of labels from an earlier labeler that are used because `labeler` failed
+    or marked no block.
 
     >>> name_substitute("cpu", "lm")
     'cpu:instead_of_lm'
@@ -48,12 +48,13 @@ def name_substitute(method: str, labeler: str) -> str:
 
 P = TypeVar("P", Page, SimplifiedPage)
 Ask = Callable[[Any, Sequence[tuple[P, Labels | None]]], list[Labels]]
-"""A function that passes pages to a labeler, each with its labels from the previous labelers."""
+"""A function that passes pages to a labeler. Each page comes with the labels that previous labelers
+gave the page, or None."""
 
 
 class ChainLabeler:
-    """A chain of labelers. A page gets the labels of the first labeler that is sure of it, or else
-    of the last labeler that marks any block."""
+    """A chain of labelers. A page gets the labels of the first labeler that is sure of the page. If
+    none is sure, the page gets the labels of the last labeler that marked a block."""
 
     def __init__(self, labelers: Sequence[Labeler], below: float) -> None:
         """below: a page with a lower confidence than this goes to the next labeler."""
@@ -96,8 +97,8 @@ class SimplifiedChainLabeler(ChainLabeler):
 
 
 def make_chain(labelers: Sequence[Labeler], below: float) -> Labeler:
-    """Combine labelers into a single labeler. The result can run in its own stage if all of them
-    can."""
+    """Combine labelers into a single labeler. The chain can run in its own stage if all of its
+    labelers can."""
     is_simplified = all(isinstance(labeler, SimplifiedLabeler) for labeler in labelers)
     return (SimplifiedChainLabeler if is_simplified else ChainLabeler)(labelers, below)
 
@@ -129,11 +130,8 @@ def _ask(ask: Ask[P], labeler: Labeler, pages: Sequence[tuple[P, Labels | None]]
 
 
 def _choose_better(before: Labels | None, answer: Labels | PageError, labeler: str) -> Labels | None:
-    """Choose between a page's previous labels and the answer of `labeler`.
-
-    Args:
-        before: The previous labels of the page, if any.
-    """
+    """Choose between a page's labels from previous labelers, `before`, and the answer of
+    `labeler`."""
     if isinstance(answer, Labels) and (before is None or answer.main.any()):
         return replace(answer, method=answer.method or labeler)
     return None if before is None else replace(before, method=name_substitute(before.method, labeler))

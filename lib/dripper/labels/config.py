@@ -61,7 +61,8 @@ _OF_CHAIN = "escalate_below"
 def split_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
-    """Combine settings with a labeler's name and the options of its section. Raises SettingsError.
+    """Return settings in which `labeler` is the labeler, and `options` are set in its section.
+    Raises SettingsError.
 
     The `escalate_below` option belongs to a chain, not to a labeler, and sets
     `labeler.escalate_below`.
@@ -99,8 +100,8 @@ def split_settings(
 
 
 def keys() -> Iterator[str]:
-    """Yield the dotted names of all settings in declaration order, and last the settings of this
-    package's labelers."""
+    """Yield the dotted names of all settings in the order of declaration. The sections of this
+    package's labelers come last."""
     yield from section_keys(Settings)
     for labeler in own_names():
         yield from section_keys(find_entry(labeler).settings, f"labels.{labeler}.")
@@ -141,7 +142,7 @@ def _parse_assignment(assignment: str) -> dict[str, Any]:
 
 
 def _nest(key: str, value: Any) -> dict[str, Any]:
-    free = "spark.properties."  # the rest is a property name, including its dots
+    free = "spark.properties."  # the rest of the key is a single name, which may contain dots
     *sections, last = [*free.split(".")[:2], key.removeprefix(free)] if key.startswith(free) else key.split(".")
     nested: dict[str, Any] = {last: value}
     for section in reversed(sections):
@@ -166,8 +167,9 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
-    """Load the settings from files, then from --set, then from flags that set a single setting.
-    Raises SettingsError."""
+    """Load a command's settings. Assignments by --set override files, and `flags` override both.
+    `flags` maps dotted keys to values, or to None if the flag is not given. Raises
+    SettingsError."""
     assignments = [f"{key}={value}" for key, value in flags.items() if value is not None]
     files = [local_place("--conf", file) for file in arguments.conf]
     return load(files, [*arguments.assignments, *assignments], getattr(arguments, "defaults", ()))

@@ -8,7 +8,7 @@ from dripper.settings import DeviceSettings
 
 BYTES_PER_TOKEN = 2.8
 """UTF-8 bytes of simplified HTML per token of Qwen3's tokenizer. On 389 pages from mixed WARC
-files, the overall ratio is 2.72, and the median is 2.98."""
+files, the ratio over all text is 2.72, and the median of the pages' ratios is 2.98."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +16,14 @@ class Sample:
     """Measurements on a few pages of the input."""
 
     bytes_read: int
-    """Archive bytes of the `pages` pages, including pages that could not be split."""
+    """Bytes of the archives that were read, including pages that could not be split into blocks."""
     pages: int
     tokens: Sequence[int]
     blocks: Sequence[int]
-    """`tokens` and `blocks` have one number for each page to label. A page counts if it could be
-    split and, in a chain, goes to the next labeler."""
+    """`tokens` and `blocks` have one number per page that the labeler would label. In a chain,
+    these are the pages that the first labelers pass on."""
     split: int = 0
-    """Number of pages that could be split."""
+    """Number of pages that could be split into blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class CpuSample:
     """The measured cost of splitting and labelling a few pages on this machine."""
 
     bytes_read: int
-    """Archive bytes of the `pages` pages, including pages that could not be split."""
+    """Bytes of the archives that were read, including pages that could not be split into blocks."""
     pages: int
     seconds: Mapping[str, float]
-    """CPU seconds for all pages by step. The steps are `split` and then each labeler's name."""
+    """Total CPU seconds of each step. The steps are `split` and the names of the labelers."""
 
 
 def estimate_tokens(simplified_html: str) -> int:
@@ -84,8 +84,8 @@ def describe_estimate(
     """Format an estimate as lines to print.
 
     Args:
-        decoder: None for a labeler without a decoder. The speed of such labelers has not been
-            measured.
+        decoder: The name of the decoder, or None for a labeler without a decoder. The speed of such
+            labelers has not been measured.
     """
     if not sample.tokens:
         return ["cost      no estimate: the sample has no page with text"]

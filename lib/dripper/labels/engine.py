@@ -1,5 +1,5 @@
-"""Runs a labeler with an engine: forms batches, recovers from failures, and sets environment
-variables. Does not depend on Spark."""
+"""Runs a labeler with an engine: forms batches, recovers from failures, and lists the environment
+variables to set. Does not depend on Spark."""
 
 import contextlib
 import gc
@@ -39,8 +39,8 @@ _DETAIL_CHARACTERS = 500
 
 
 class EngineError(Exception):
-    """The engine fails on every page, even after a restart. This error ends the stage. Otherwise
-    all remaining pages would fail."""
+    """The engine fails on every page, even after a restart. This error ends the stage, because all
+    remaining pages would fail."""
 
 
 def load_labeler(settings: Settings) -> SimplifiedLabeler:
@@ -56,7 +56,7 @@ def load_labeler(settings: Settings) -> SimplifiedLabeler:
 
 
 def check_labeler(settings: Settings, loader: Loader) -> None:
-    """Raise SettingsError before a run if the labeler cannot run staged.
+    """Raise SettingsError before a run if the labeler cannot run in its own stage.
 
     Labelers that need GPUs are not checked, because they may be installed only on the GPU machines.
     """
@@ -76,9 +76,9 @@ class Engine:
 
         If a batch fails, its halves are tried separately, down to single pages. If a single page
         and a test page both fail, the engine is restarted, and the page is tried once more. Raises
-        EngineError if the restart does not help. A UsageError of the labeler is raised again,
-        because no page is at fault. The exception is LabelerStoppedError, which a page may have
-        caused.
+        EngineError if the restart does not help. If the labeler raises a UsageError, the error
+        propagates, because no page is at fault. Only LabelerStoppedError is handled like a failed
+        batch, because a page may have caused it.
         """
         problem = ""
         for _ in range(2):
@@ -138,9 +138,9 @@ def environment(settings: Settings, threads: int | None = None) -> dict[str, str
     engine's packages are imported.
 
     These are the variables in the labeler's entry, and two OpenMP variables. Spark sets
-    OMP_NUM_THREADS to a task's cores, by default 1, but an engine on a CPU can use more.
-    OMP_WAIT_POLICY makes waiting threads sleep. By default they spin, and take cores from Spark and
-    from each other.
+    OMP_NUM_THREADS to the number of cores per task, by default 1, but an engine on a CPU can use
+    more. OMP_WAIT_POLICY makes waiting threads sleep. By default they spin, and take cores from
+    Spark and from each other.
 
     Args:
         threads: Threads per engine. If None, the engines share the machine's cores equally.

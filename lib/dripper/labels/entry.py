@@ -28,7 +28,7 @@ class Use:
     """The way in which a run uses a labeler. Passed to the labeler's `check`."""
 
     profile: str
-    """The profile with which the run splits pages."""
+    """The profile with which the run splits pages into blocks."""
     stages: Collection[str] = ()
     """The stages that a staged run will execute. Empty if the run is not staged."""
     is_local: bool = False
@@ -53,7 +53,7 @@ def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
     Args:
         use: How the run uses the labeler.
         extra: This project's extra that installs the packages.
-        packages: The names of the packages.
+        packages: The import names of the packages.
 
     Raises:
         MachineError: If a package is missing and pages are labelled on this machine.
@@ -86,16 +86,16 @@ class LabelerEntry:
     gpus: bool = False
     """Whether the labeler runs on GPU machines. If so, the driver never loads it."""
     count_tokens: Callable[[Any], CountTokens | None] = lambda _: None
-    """Returns a token counter for the given settings. If it returns None, tokens are estimated from
-    the length."""
+    """Returns a token counter for the given settings, or None if the number of tokens should be
+    estimated from the length of the text."""
     fallback: FallbackName = DEFAULT_FALLBACK
-    """The fallback for labeler.fallback=auto."""
+    """The fallback to use if labeler.fallback is auto."""
     check: Callable[[Any, Use], Sequence[str]] = lambda *_: ()
-    """Called before a run with the labeler's settings and the `Use`. Returns warnings, or raises
-    SettingsError if the labeler cannot run like this."""
+    """Checks the labeler's settings for a `Use` before the run begins. Returns warnings, or raises
+    SettingsError if the labeler does not support this use."""
     reads_profile: Callable[[Any], str | None] = lambda _: None
-    """Returns the profile that the checkpoint in the given settings was trained on, or None if any
-    profile works or the profile is not known on this machine. The `label` stage raises
+    """Returns the profile that the checkpoint in the given settings was trained on. None if any
+    profile works, or if the profile is not known on this machine. The `label` stage raises
     SettingsError for blocks of another profile."""
     tells_confidence: bool = False
     """Whether the labels have a `confidence`. Only such a labeler can be followed by another one in
@@ -109,4 +109,4 @@ class LabelerEntry:
     """Environment variables to set before the labeler's packages are imported."""
     members: tuple[str, ...] = ()
     """Names of the labelers that this labeler combines. If there are any, `load` and `check` get a
-    dict of their sections, and `settings` is not used."""
+    dict of the members' sections, and `settings` is not used."""

@@ -21,11 +21,11 @@ class AllLabeler:
     version = "1"
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return labels that are all main."""
+        """Return labels in which every block is main."""
         return [Labels.certain(np.ones(len(page.blocks), bool)) for page in pages]
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return labels that are all main."""
+        """Return labels in which every block is main."""
         return [Labels.certain(np.ones(page.n_blocks, bool)) for page in pages]
 
 
@@ -50,7 +50,7 @@ def label_by_trafilatura(page: Page, html: str) -> "np.ndarray[tuple[int], np.dt
 
     A block is main if at least half of its words are in Trafilatura's text (see `align`).
     """
-    # These imports are slow, and only needed if a page falls back.
+    # These imports are slow, and are only needed to label with Trafilatura.
     with needed("the labeler, or the fallback, trafilatura", "trafilatura"):
         from trafilatura import extract
 
@@ -65,8 +65,8 @@ TRAFILATURA = LabelerEntry(name="trafilatura", load=lambda _: TrafilaturaLabeler
 
 
 class Fallback(StrEnum):
-    """The setting for the first fallback to try. The `method` column contains the fallback that was
-    used, as "fallback:<value>"."""
+    """The fallback to try first for a page without main blocks. The `method` column contains the
+    fallback that was used, as "fallback:<value>"."""
 
     CPU = "cpu"
     """The blocks that `cpu` marks, or every block if `cpu` marks none."""

@@ -8,8 +8,8 @@ from dripper.errors import MachineError
 
 
 def is_hub_name(model: str) -> bool:
-    """Return whether a setting has the form of a hub name, `owner/model`. Callers use a folder with
-    this path instead, if there is one.
+    """Return whether a setting has the form of a hub name, `owner/model`. If there is a folder with
+    this path, callers use the folder instead.
 
     >>> is_hub_name("feyninc/pulpie-orange-small"), is_hub_name("./model"), is_hub_name("s3://b/m")
     (True, False, False)
@@ -32,7 +32,7 @@ def fetch_snapshot(setting: str, model: str, patterns: Sequence[str], hub: Any) 
     """
     try:
         return Path(hub.snapshot_download(model, allow_patterns=list(patterns)))
-    except Exception as error:  # The hub raises many kinds of errors. For a user, all mean the same.
+    except Exception as error:  # The hub raises many kinds of errors. To a user, they all mean the same.
         raise MachineError(
             f"{setting}={model} is not a folder here and cannot be fetched from the hub "
             f"({type(error).__name__}). Fetch it where there is a network, and set {setting} to its folder"

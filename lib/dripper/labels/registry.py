@@ -27,8 +27,8 @@ LABELERS: Doors[LabelerEntry] = Doors(
 COMPOSITES: Doors[Callable[[str], LabelerEntry]] = Doors(
     "kind of labeler", "dripper.composite_labelers", {}, "dripper_labelers.entries:COMPOSITES"
 )
-"""Maps each kind, in names `kind:members`, to a function that makes an entry from the whole
-name."""
+"""Labelers that combine others have names of the form `kind:members`. Maps each kind to a function
+that makes an entry from such a name."""
 
 
 def load(name: str, **options: Any) -> Labeler:
@@ -103,18 +103,18 @@ def labeler_settings(name: str, labels: LabelsSettings) -> Any:
 
 
 def list_options(name: str, labels: LabelsSettings) -> dict[str, Any]:
-    """Return a labeler's settings as options for :func:`load`. These are its own section or the
-    sections of its members."""
+    """Return a labeler's settings as options for :func:`load`. For a labeler that combines others,
+    the options are its members' sections."""
     members = find_entry(name).members
     return {member: list_options(member, labels) for member in members} if members else labels.options(name)
 
 
 def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
-    """Return the sections of this package's labelers, and of all other labelers in `labels`. Raises
-    SettingsError.
+    """Return the validated settings sections of this package's labelers, and of all other labelers
+    in `labels`. Raises SettingsError.
 
     Args:
-        labels: The settings from the user, by labeler.
+        labels: The user's settings of each labeler.
     """
     labeler_names = dict.fromkeys((*own_names(), *labels))
     for name in labels:
@@ -186,7 +186,8 @@ def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Seq
 
 
 def check_blocks(labeler: LabelerSettings, labels: LabelsSettings, profile: str) -> None:
-    """Raise SettingsError if a labeler's checkpoint needs blocks of another profile."""
+    """Raise SettingsError if a labeler's checkpoint needs blocks of a profile other than
+    `profile`."""
     for name in chain_of(labeler.name):
         its_profile = find_entry(name).reads_profile(labeler_settings(name, labels))
         if its_profile is not None and its_profile != profile:
@@ -211,7 +212,7 @@ def runs_staged(labeler: LabelerSettings) -> bool:
 
 def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
     """Split the chain of a staged run into the labelers before the `label` stage (None if there are
-    none) and the labelers in this stage.
+    none) and the labelers of the `label` stage.
 
     >>> [stage.name for stage in split_into_stages(LabelerSettings(name="cpu,lm"))]
     ['cpu', 'lm']
@@ -228,9 +229,8 @@ def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None,
 def resolve_fallback(labeler: LabelerSettings) -> str:
     """Return the `fallback` setting. If it is `auto`, return the labeler's own fallback.
 
-    For a chain, the first labeler decides. The labeler need not be installed on this machine,
-    because the `extract` stage may read labels from a labeler that is installed only on the
-    machines of the `label` stage.
+    For a chain, the first labeler's fallback is used. If the labeler is not installed on this
+    machine, return the default: the `extract` stage may run on machines without the labeler.
 
     >>> resolve_fallback(LabelerSettings(name="lm"))
     'cpu'

@@ -1,5 +1,6 @@
-"""Streams pages to an engine. A thread prepares requests in advance, so that pages are tokenized
-while the engine works. Requests are grouped up to a number of tokens."""
+"""Helpers for feeding pages to an engine. :func:`ahead` prepares requests in a thread, so that
+pages are tokenized while the engine works. :func:`pack` groups requests up to a maximum number of
+tokens."""
 
 import sys
 from collections import deque
@@ -14,7 +15,7 @@ _END: Any = object()
 def ahead(items: Iterable[T], most: int) -> Iterator[T]:
     """Yield items in order, while a thread computes up to `most` of them in advance.
 
-    If computing an item raises an error, the error is raised in place of the item. The thread ends
+    If the computation of an item fails, its error is raised when that item is due. The thread ends
     after the last item, or when the iterator is closed.
 
     >>> list(ahead(range(4), 2))

@@ -44,8 +44,8 @@ def choose_device(device: str = "auto", setting: str = "") -> str:
 
 
 def peak_memory(device: str) -> int:
-    """Return this process's peak memory so far, in bytes. On a GPU, this is the memory of PyTorch's
-    tensors, otherwise main memory."""
+    """Return this process's peak memory so far, in bytes. On a GPU, this is only the memory of
+    PyTorch's tensors. On a CPU, it is main memory."""
     import torch
 
     if device == "cuda":

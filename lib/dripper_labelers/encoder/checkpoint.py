@@ -109,7 +109,8 @@ def _read_context(config: dict[str, Any], tokens: int) -> int:
 
 
 def _find_first_place(config: dict[str, Any]) -> int:
-    """Return the first position. RoBERTa starts at the padding token's ID plus 1."""
+    """Return the position of a chunk's first token. This is the padding token's ID plus 1 for
+    RoBERTa, and 0 for all other models."""
     return int(config.get("pad_token_id") or 0) + 1 if "roberta" in str(config.get("model_type")) else 0
 
 

@@ -31,8 +31,8 @@ class Network(Protocol):
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
         """Return the margins of the blocks in each chunk: for each chunk, an array of shape (end -
-        start,). A margin is the difference between the logits of main and other, so it is above 0
-        for main. Raises RuntimeError if a pass fails."""
+        start,). A margin is the logit of `main` minus the logit of `other`, so it is above 0 for
+        `main`. Raises RuntimeError if a pass fails."""
         ...
 
     def close(self) -> None:
@@ -49,7 +49,7 @@ def read_margins(network: Network, chunks: Iterator[Chunk]) -> Iterator[FloatArr
     for packed in pack(ahead(chunks, AHEAD), lambda chunk: len(chunk.ids), network.batch_tokens):
         try:
             yield from network.margins(packed)
-        except RuntimeError as error:  # Any failed pass, for example because memory ran out.
+        except RuntimeError as error:  # A pass can fail for several reasons, such as a lack of memory.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
 
 
@@ -88,7 +88,7 @@ class EncoderLabeler:
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` per page, in order. Chunks of different pages share forward passes.
 
-        Raises PageError (labeler_failed) if any page cannot be labeled. To find out which, label
+        Raises PageError (labeler_failed) if any page cannot be labeled. To find the page, label
         fewer pages per call.
         """
         chunks: list[list[Chunk]] = []

@@ -115,7 +115,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
                 local_files_only=True, ignore_mismatched_sizes=True,
             )  # fmt: skip
-    except Exception as error:  # errors of several packages, for example for damaged files
+    except Exception as error:  # Several packages can fail here, for example because of damaged files.
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise MachineError(f"{folder} cannot be loaded to label tokens: {reason}") from error
     missing = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
@@ -134,9 +134,9 @@ EUROBERT_THETA = 250_000.0
 
 
 def _rotation(folder: Path) -> dict[str, object]:
-    """Return the authors' default rotation for a EuroBERT checkpoint that does not specify one.
-    transformers has a different default, 10,000, and would misread every position without a
-    warning."""
+    """Return the authors' base of the rotary position embeddings, for a EuroBERT checkpoint that
+    does not specify a base. With the default of transformers, 10,000, every position would be
+    misread without a warning."""
     config = read_config(folder)
     stated = {"rope_theta", "rope_parameters", "rope_scaling"} & {key for key, value in config.items() if value}
     if config.get("model_type") != "eurobert" or stated:

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 ARCHITECTURES = tuple(f"{name}ForTokenClassification" for name in ("Bert", "Roberta", "XLMRoberta", "ModernBert"))
 """The architectures that vLLM implements itself. vLLM loads other architectures through
-transformers. They fail, or read the tokens in one direction only."""
+transformers, but they then fail, or read the tokens in one direction only."""
 ELSE = "labels.encoder.engine=transformers runs every architecture that transformers has"
 _TASK = "token_classify"
 _AT_ONCE = 1 << 24
@@ -71,7 +71,7 @@ class PoolingNetwork:
                 max_num_batched_tokens=max(tokens, checkpoint.context), enable_prefix_caching=False,
                 disable_log_stats=True, seed=0, enforce_eager=is_cpu, **options,
             )  # fmt: skip
-        except Exception as error:  # vLLM has many reasons not to start, and somebody has to act on each.
+        except Exception as error:  # vLLM can fail to start for many reasons, and someone always has to act.
             raise MachineError(
                 f"vLLM {engine_version()} cannot start {checkpoint.folder}: {summarize(error)}. {ELSE}"
             ) from error

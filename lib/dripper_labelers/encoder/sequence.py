@@ -18,7 +18,7 @@ from dripper.tree.tree import unescape
 from dripper_labelers.encoder.reading import Reading
 
 WORD_STEPS, LINK_STEPS, PLACES = 8, 4, 10
-# Enough text for 24 wordpieces. Tokenizing more would be wasted work.
+# Enough characters for 24 word pieces. Tokenizing more would be wasted work.
 FIRST_CHARACTERS, LAST_CHARACTERS = 160, 60
 HEAD_TAGS, HEAD_NAMES = 3, 3
 
@@ -157,7 +157,7 @@ class Sequencer:
         added as the next token, as in Pulpie's code.
 
         Args:
-            vocabulary: The number of rows in the weights.
+            vocabulary: The number of tokens for which the weights have a row.
 
         Raises:
             MachineError: The folder has no readable tokenizer, or the tokenizer lacks a required
@@ -170,7 +170,7 @@ class Sequencer:
             raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except Exception as error:  # errors of several packages, also for wrong config types
+        except Exception as error:  # Several packages can fail here, for example because of wrong types.
             raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
         # A token without a trained row would make every label random.
         if reading.separator not in tokenizer.get_vocab() and len(tokenizer) < (vocabulary or 0):

@@ -54,8 +54,8 @@ class NeuScraperLabeler:
         return self._label_nodes([len(page.blocks) for page in pages], nodes)
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Like `label`, but from simplified HTML alone. Also raises MachineError if the checkpoint
-        was trained on whole pages."""
+        """Return one `Labels` per page, as `label` does, but from simplified HTML alone. Also
+        raises MachineError if the checkpoint was trained on whole pages."""
         self._shape.check_stages()
         return self._label_nodes([page.n_blocks for page in pages], [find_nodes(page) for page in pages])
 
@@ -74,7 +74,7 @@ class NeuScraperLabeler:
                 values_of_batch = compute_logits(
                     self._model, self._tokenizer, self._shape, [chunks[index] for index in batch]
                 )
-            except RuntimeError as error:  # any failed pass, for example if memory runs out
+            except RuntimeError as error:  # A pass can fail for several reasons, such as a lack of memory.
                 raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
             for index, values in zip(batch, values_of_batch, strict=True):
                 logits[index] = values
@@ -125,8 +125,8 @@ class Tokens(NamedTuple):
 
 
 def tokenize_nodes(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
-    """Tokenize the text of nodes. All are padded to `length`, so that the result does not depend
-    on the batch."""
+    """Tokenize the text of nodes. All are padded to `length`, so that the result does not depend on
+    the batch."""
     encoded = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
     return Tokens(encoded["input_ids"].astype(np.int64), encoded["attention_mask"].astype(np.int64))
 

@@ -16,8 +16,8 @@ _models: Any = AutoModel  # Not typed.
 
 
 class NodeEncoder(nn.Module):  # type: ignore[misc]
-    """Equation 1: converts the tokens of nodes to vectors, using the first layer of a language
-    model."""
+    """Converts the tokens of nodes to vectors, using the first layer of a language model (equation
+    1 of the paper)."""
 
     def __init__(self, first_layer: Any, pooling: str) -> None:
         """`first_layer` is a transformers model that returns `last_hidden_state`."""
@@ -39,8 +39,8 @@ class NodeEncoder(nn.Module):  # type: ignore[misc]
 
 
 class NodeClassifier(nn.Module):  # type: ignore[misc]
-    """Equations 2 and 3: converts the vectors of a chunk's nodes to logits. The first logit is for
-    main."""
+    """Converts the vectors of a chunk's nodes to logits (equations 2 and 3 of the paper). The first
+    logit is for main."""
 
     def __init__(self, hidden: int, shape: Shape) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         model = NeuScraper(NodeEncoder(_models.from_config(config, **_no_pooler(config)), shape.pooling), shape)
         model.load_state_dict(load_file(folder / WEIGHTS))
-    except Exception as error:  # errors of several packages, for example for damaged weights
+    except Exception as error:  # Several packages can fail here, for example because of damaged weights.
         raise MachineError(
             f"{folder} is not a checkpoint of the labeler neuscraper: {str(error).splitlines()[0]}"
         ) from None

@@ -1,9 +1,9 @@
 """Loads the reader's weights from two files in this package: `reader.onnx`, the 8-bit encoder
 layers, and `reader.npz`, the embedding tables.
 
-The model consists of six layers of multilingual-e5-small (Wang et al. 2024, "Multilingual E5 Text
-Embeddings"; MIT licence), distilled from twelve. It keeps 58,302 of the original 250,037 word
-pieces.
+The model was distilled from multilingual-e5-small (Wang et al. 2024, "Multilingual E5 Text
+Embeddings"; MIT licence). It has six of the original twelve layers, and 58,302 of the original
+250,037 word pieces.
 """
 
 import hashlib
@@ -129,7 +129,7 @@ class Encoder:
         """
         try:
             (margins,) = self._session.run(["margins"], {"embeds": embeds[None]})
-        except Exception as error:  # any failed pass, for example if memory runs out
+        except Exception as error:  # A pass can fail for several reasons, such as a lack of memory.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
         return np.asarray(margins[0, :, 0])
 

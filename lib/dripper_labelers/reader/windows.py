@@ -30,9 +30,9 @@ slow. With 400, only one of 15,109 blocks has different tokens."""
 READ_WINDOWS = 2
 """The maximum number of windows to read per page. Windows with the most doubtful blocks are
 preferred. With a limit of 16, reading takes 1.2 to 2 times as long. On 111 pages that the reader
-was not trained on, F1 is then 0.001 to 0.002 lower. (Pages that it was trained on cannot decide
-this: on these, it loses 0.016 F1 with a limit of 2. On 302 evaluation pages,
-a limit of 2 instead of 6 loses 0.0017.)"""
+was not trained on, F1 is 0.001 to 0.002 lower with a limit of 16. (On pages that the reader was
+trained on, a limit of 2 loses 0.016 F1, but such pages cannot decide this. On 302 evaluation pages,
+a limit of 2 loses 0.0017 compared with a limit of 6.)"""
 UNSURE = 0.03
 """A block is doubtful if its probability is between UNSURE and 1 - UNSURE. Other blocks keep their
 probability. On 939 held-out pages, 0.01 and 0.03 gave the same F1, and 0 gave 0.005 less. With 0.1,
@@ -109,7 +109,7 @@ class ReadPage:
         return [blocks for blocks in windows if self.unsure[blocks].any()]
 
     def choose(self) -> list[list[int]]:
-        """Return the blocks of each window to read, in page order."""
+        """Choose the windows to read. Return the blocks of each window, in page order."""
         windows = self.cut()
         doubts = np.array([int(self.unsure[blocks].sum()) for blocks in windows])
         return [windows[at] for at in sorted(np.argsort(-doubts, kind="stable")[:READ_WINDOWS].tolist())]
@@ -150,7 +150,7 @@ class PageReader:
         texts = [" ".join(unescape(TAG.sub(" ", markup)).split()) for markup in markups]
         words = np.array([len(words_of(text)) for text in texts], np.int64)
         shown = find_shown(find_unsure(probability) & (words > 0))
-        # Otherwise, a page could insert its own separators.
+        # Special tokens are broken up. Otherwise, a page could insert its own separators.
         safe = [break_up(self._special, texts[block][:BLOCK_CHARACTERS]) for block in shown]
         encoded = self._tokenizer.encode_batch(safe, add_special_tokens=False)
         ids = {block: each.ids for block, each in zip(shown, encoded, strict=True)}

@@ -11,11 +11,11 @@ PROBABILITY_STEPS = 4096
 
 
 def choose_most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whether each leaf is main in the most probable label sequence (Viterbi 1967). Ties go
-    to other.
+    """Return whether each leaf is main in the most probable label sequence (Viterbi 1967). In a
+    tie, the label is `other`.
 
     Args:
-        leaves: The log potentials of other and main, (n, 2).
+        leaves: The log potentials of `other` and `main`, (n, 2).
         pairs: The weighted log potentials of other-other, other-main, main-other and main-main, (n
             - 1, 4).
 
@@ -57,8 +57,8 @@ def compute_marginals(leaves: FloatArray, pairs: FloatArray) -> FloatArray:
 def _pass_messages(
     own: list[list[float]], between: list[tuple[float, float, float, float]]
 ) -> list[tuple[float, float]]:
-    """Return each leaf's message from all earlier leaves: weights for other and main that sum to
-    1."""
+    """Return each leaf's message from all earlier leaves: weights for `other` and `main` that sum
+    to 1."""
     messages = [(0.5, 0.5)]
     for (own_other, own_main), (oo, om, mo, mm) in zip(own, between, strict=False):
         other, main = messages[-1][0] * own_other, messages[-1][1] * own_main

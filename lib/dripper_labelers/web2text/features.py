@@ -1,8 +1,9 @@
 """Computes 128 features per leaf and 25 features per pair of neighbors (paper 3.3 and appendix A).
 
-Features are in the order of the appendix: column i is b(i+1). If the appendix is unclear, the
-published code (https://github.com/dalab/web2text) decides, except for the points in
-docs/labeler_web2text.md. Features of a missing parent or grandparent are NaN and count as average.
+Features are in the order of the appendix: column i, counted from 0, is the feature b(i+1). If the
+appendix is unclear, the published code (https://github.com/dalab/web2text) decides, except for the
+points in docs/labeler_web2text.md. Features of a missing parent or grandparent are NaN and count as
+average.
 """
 
 from typing import NamedTuple
@@ -157,7 +158,7 @@ def _find_source_range(tree: Tree, leaves: Leaves) -> tuple[FloatArray, FloatArr
 
 
 def _count_duplicates(leaves: Leaves, dom: CollapsedDom) -> FloatArray:
-    """Return b1 to b3. Leaves without text have no duplicates."""
+    """Return the features b1 to b3 of each leaf. Leaves without text have no duplicates."""
     numbers: dict[str, int] = {}
     texts = np.array([numbers.setdefault(text, len(numbers)) for text in leaves.texts], np.int64)
     equal = np.where([bool(text) for text in leaves.texts], np.bincount(texts)[texts], 1)
@@ -166,7 +167,7 @@ def _count_duplicates(leaves: Leaves, dom: CollapsedDom) -> FloatArray:
 
 
 def _compute_leaf_features(texts: LeafTexts, source: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """Return b4 to b27."""
+    """Return the features b4 to b27 of each leaf."""
     counts, start = texts.counts, source[0]
     words, punctuation = counts[:, _COLUMN["words"]], counts[:, _COLUMN["punctuation"]]
     shared = _compute_text_features(counts, texts.ends_with_punctuation, texts.ends_with_question, longest=5.5)
@@ -179,7 +180,7 @@ def _compute_leaf_features(texts: LeafTexts, source: tuple[FloatArray, FloatArra
 
 
 def _compute_node_features(dom: CollapsedDom, texts: LeafTexts, source: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """Return b29 to b48 for every node."""
+    """Return the features b29 to b48 of each node."""
     sums = np.zeros((len(texts.counts) + 1, len(COUNTS)), np.int64)
     np.cumsum(texts.counts, axis=0, out=sums[1:])
     counts, last = sums[dom.end] - sums[dom.first], dom.end - 1
@@ -222,7 +223,7 @@ def _compute_pair_features(
     tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
     """For each pair, return the distance in the tree, whether there is a line break between the two
-    leaves, and b29 to b48 of the common ancestor."""
+    leaves, and the features b29 to b48 of the common ancestor."""
     if len(leaves.texts) == 1:
         return np.zeros((0, len(PAIR_NAMES)), np.float32)
     common, depths = dom.common_ancestors(), dom.leaf_depths

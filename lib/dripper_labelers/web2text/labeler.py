@@ -1,7 +1,7 @@
 """Implements the `web2text` labeler: computes features, the potentials of blocks and block pairs,
 and the most probable label sequence.
 
-Requires only numpy. `dripper_lab.train.web2text` trains the weights.
+Requires numpy, but not PyTorch. `dripper_lab.train.web2text` trains the weights.
 """
 
 from collections.abc import Sequence

@@ -36,8 +36,8 @@ class Leaves:
     """The text of each leaf, with white space collapsed."""
     first: IntArray
     last: IntArray
-    """(n_leaves,), the index in `Tree.parts` of the first and last part of each leaf's text. For a
-    leaf without text (an image), the indexes refer to its markup."""
+    """`first` and `last`: (n_leaves,), the index in `Tree.parts` of the first and last part of each
+    leaf's text. For a leaf without text (an image), the indexes refer to its markup."""
     elements: IntArray
     """(n_leaves,), an element that is or contains the leaf."""
 
@@ -97,7 +97,7 @@ class CollapsedDom:
 
     first: IntArray
     end: IntArray
-    """(n_nodes,), the range of leaves below each node; `end` is exclusive."""
+    """`first` and `end`: (n_nodes,), the range of leaves below each node, end exclusive."""
     parents: IntArray
     """(n_nodes,), each node's parent; NO_NODE for the root."""
     depths: IntArray
@@ -111,8 +111,8 @@ class CollapsedDom:
     leaf_parents: IntArray
     """(n_leaves,), the node above each leaf; NO_NODE if the leaf is the root."""
     leaf_paths: IntArray
-    """(n_leaves,), the same number for leaves with the same path of tags and classes from the
-    root."""
+    """(n_leaves,), a number for each leaf's path of tags and classes from the root. Equal paths
+    have equal numbers."""
 
     @property
     def leaf_depths(self) -> IntArray:

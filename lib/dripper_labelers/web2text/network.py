@@ -44,7 +44,7 @@ class Operations(Protocol):
     """Operations that are implemented differently for labeling and for training."""
 
     def convolve(self, x: Array, layer: Layer) -> Array:
-        """Return the sums of a layer, with zero padding at both ends."""
+        """Convolve x with a layer's taps, with zero padding at both ends, and add the bias."""
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
@@ -72,10 +72,11 @@ def list_layer_shapes(n_features: int, outcomes: int) -> list[tuple[int, int, in
 
 
 class ExactOperations:
-    """Operations in numpy that are exact on the grids. `x` is float64, (length, n_in)."""
+    """Operations in numpy. They are exact, because weights and activations are rounded. `x` is
+    float64, (length, n_in)."""
 
     def convolve(self, x: Array, layer: Layer) -> Array:
-        """Return the sums of a layer, rounded to the activation grid."""
+        """Convolve x with a layer's taps, add the bias, and round to multiples of 1/256."""
         if len(layer.taps) == 1:
             y = x @ layer.taps[0]
         else:
@@ -90,7 +91,7 @@ class ExactOperations:
 
 
 def round_to_grid(x: FloatArray) -> FloatArray:
-    """Round to the activation grid and clip."""
+    """Round to multiples of 1/256, and clip to ±ACTIVATION_LIMIT."""
     return np.clip(np.rint(x * ACTIVATION_STEPS) / ACTIVATION_STEPS, -ACTIVATION_LIMIT, ACTIVATION_LIMIT)
 
 
@@ -115,7 +116,7 @@ def split_layers(matrices: Mapping[str, FloatArray], prefix: str) -> list[Layer]
 
 
 def name_matrices(layers: Sequence[Layer], prefix: str) -> dict[str, FloatArray]:
-    """Return the matrices of layers by name, rounded to the weight grid."""
+    """Return the matrices of layers by name, rounded to multiples of 1/1024."""
     matrices = {
         f"{prefix}{n}{end}": part
         for n, layer in enumerate(layers)

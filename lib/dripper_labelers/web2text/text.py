@@ -92,7 +92,7 @@ class LeafTexts:
     """(n_leaves, len(COUNTS))."""
     ends_with_punctuation: npt.NDArray[np.bool_]
     ends_with_question: npt.NDArray[np.bool_]
-    """Both have the shape (n_leaves,)."""
+    """`ends_with_punctuation` and `ends_with_question`: (n_leaves,)."""
 
 
 def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
@@ -122,7 +122,7 @@ def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
 
 
 def _count(count: Callable[[str], int], texts: Sequence[str], mask: npt.NDArray[np.bool_]) -> IntArray:
-    """Apply `count` to each string in `mask`. The result for other strings is 0."""
+    """Apply `count` to the strings that `mask` selects. The result for all other strings is 0."""
     counts = np.zeros(len(texts), np.int64)
     for number in np.flatnonzero(mask).tolist():
         counts[number] = count(texts[number])

@@ -20,10 +20,10 @@ from dripper_labelers.web2text.features import NAMES, PAIR_NAMES
 from dripper_labelers.web2text.network import WEIGHT_STEPS, Layer, split_layers
 
 FORMAT = 1
-"""Must change whenever the meaning of a feature or of the networks changes. Otherwise, old weights
-would be misread."""
+"""Version of the file format. Increase it whenever the meaning of a feature or of the networks
+changes. Otherwise, old weights would be misread."""
 LEAF, PAIR = "leaf", "pair"
-"""The prefixes of the matrix names of each network."""
+"""Prefixes of the names of each network's matrices."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Weights:
     """The matrices by name; see `network.name_matrices`."""
     mean: FloatArray
     scale: FloatArray
-    """Both have the shape (128 + 25,). They standardize the leaf features, followed by the pair
-    features."""
+    """`mean` and `scale`: (128 + 25,), for standardizing the leaf features and, after them, the
+    pair features."""
     pair_weight: float
     """The weight of the pair potentials (lambda in the paper)."""
     main_bias: float = 0.0

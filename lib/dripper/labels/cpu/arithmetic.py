@@ -2,8 +2,8 @@
 `dripper.labels.cpu.network`).
 
 The C version exists only if a C compiler was available during installation (see setup.py). Both
-versions return the same bits. C is faster, because numpy reads and writes all activations in every
-operation.
+versions return the same bits. C is faster, because each numpy operation reads all activations from
+memory and writes them back.
 """
 
 import numpy as np
@@ -51,24 +51,26 @@ class NumpyOperations:
         self._starts, self._ends = (part.T[is_new] * self._n_levels + self._levels for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias on the grid, as float32. If the matrix is float64, the operation
-        is computed in float64, and |result| must be under 2^43."""
+        """Return x @ matrix + bias, rounded to multiples of 1/256, as float32. If the matrix is
+        float64, the operation is computed in float64, and |result| must be under 2^43."""
         y = x.astype(matrix.dtype, copy=False) @ matrix
         y += bias
         return snap(y).astype(np.float32, copy=False)
 
     def rectify(self, x: Array) -> Array:
-        """Return max(x, 0), in place."""
+        """Compute max(x, 0) in place, and return it."""
         return np.maximum(x, 0, out=x)
 
     def normalise(self, x: Array) -> Array:
-        """Return x with every row divided by its root mean square, on the grid."""
+        """Return x with every row divided by its root mean square, rounded to multiples of
+        1/256."""
         exact = x.astype(np.float64)
         mean_square = np.einsum("ij,ij->i", exact, exact) / x.shape[1]
         return snap(x * (1 / np.sqrt(mean_square + EPSILON)).astype(np.float32)[:, None])
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
-        """Return the dilated convolution, with one filter for each column, on the grid."""
+        """Return the dilated convolution, with one filter for each column, rounded to multiples of
+        1/256."""
         y = x * taps[1]
         if dilation < len(x):
             y[dilation:] += x[:-dilation] * taps[0]
@@ -76,14 +78,15 @@ class NumpyOperations:
         return snap(y)
 
     def container_means(self, x: Array, bias: Array) -> Array:
-        """Return the container means plus bias, rectified and clipped, on the coarser grid."""
+        """Return the container means plus bias, rectified, clipped and rounded to multiples of
+        1/64."""
         sums = np.zeros((len(x) + 1, x.shape[1]))
         sums[1:] = x
         # numpy sums column by column. It is faster to sum two columns at a time as complex numbers.
         pairs = sums.view(np.complex128)
         np.cumsum(pairs, axis=0, out=pairs)
-        # Use one row for each pair of block and level. With this layout, each range needs only two
-        # copies of contiguous numbers.
+        # Use one row for each pair of block and level. With this layout, the sum over a range needs
+        # only two copies of contiguous numbers.
         columns = x.shape[1] // self._n_levels
         rows = sums.reshape(-1, columns)
         means = rows.take(self._ends, axis=0)
@@ -108,8 +111,8 @@ class OperationsInC:
         self._starts, self._ends = (np.ascontiguousarray(part, np.int64) for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias on the grid, as float32. If the matrix is float64, the operation
-        is computed in float64, and |result| must be under 2^43."""
+        """Return x @ matrix + bias, rounded to multiples of 1/256, as float32. If the matrix is
+        float64, the operation is computed in float64, and |result| must be under 2^43."""
         y = x.astype(matrix.dtype, copy=False) @ matrix
         if y.dtype == np.float32:
             # The bias is the number 0 if the layer has none.
@@ -120,24 +123,27 @@ class OperationsInC:
         return snapped
 
     def rectify(self, x: Array) -> Array:
-        """Return max(x, 0), in place."""
+        """Compute max(x, 0) in place, and return it."""
         arithmetic_c.rectify(x)
         return x
 
     def normalise(self, x: Array) -> Array:
-        """Return x with every row divided by its root mean square, on the grid."""
+        """Return x with every row divided by its root mean square, rounded to multiples of
+        1/256."""
         y = np.empty_like(x)
         arithmetic_c.normalise(x, x.shape[1], y)
         return y
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
-        """Return the dilated convolution, with one filter for each column, on the grid."""
+        """Return the dilated convolution, with one filter for each column, rounded to multiples of
+        1/256."""
         y = np.empty_like(x)
         arithmetic_c.convolve(x, taps, dilation, y)
         return y
 
     def container_means(self, x: Array, bias: Array) -> Array:
-        """Return the container means plus bias, rectified and clipped, on the coarser grid."""
+        """Return the container means plus bias, rectified, clipped and rounded to multiples of
+        1/64."""
         y = np.empty_like(x)
         arithmetic_c.container_means(x, self._starts, self._ends, self._starts.shape[1], bias, y)
         return y

@@ -2,7 +2,7 @@
    setup.py).
 
    They return the same bits as the numpy versions: sums are exact in any order, and all other steps are single IEEE operations.
-   So a compiler may vectorise. But it must not fuse a product and a sum into one operation (-ffp-contract=off), and must not
+   So the compiler may vectorise. But it must not fuse a product and a sum into one operation (-ffp-contract=off), and must not
    simplify additions (no -ffast-math).
 
    Arrays are C-contiguous, and float32 unless stated otherwise. A matrix has one row per block. A wrong size or type raises
@@ -40,7 +40,7 @@ static PyObject *done(int fit, Py_buffer *arrays[], int n_arrays) {
     return NULL;
 }
 
-/* snap(y, bias): add the bias of each column and round to the grid, in place. If bias is empty, add nothing. */
+/* snap(y, bias): add the bias of each column and round to multiples of 1/256, in place. If bias is empty, add nothing. */
 static PyObject *snap(PyObject *self, PyObject *args) {
     Py_buffer y, bias;
     if (!PyArg_ParseTuple(args, "w*y*", &y, &bias)) return NULL;
@@ -69,8 +69,8 @@ static PyObject *snap_64(PyObject *self, PyObject *args) {
     return done(fit, (Py_buffer *[]){&y, &bias, &result}, 3);
 }
 
-/* standardise(x, mean, scale, limit, result): (x - mean) / scale for each column, clipped to ±limit, on the grid. All but x are
-   float64. */
+/* standardise(x, mean, scale, limit, result): (x - mean) / scale for each column, clipped to ±limit, and rounded to multiples of
+   1/256. All arrays but x are float64. */
 static PyObject *standardise(PyObject *self, PyObject *args) {
     Py_buffer x, mean, scale, result;
     double limit;
@@ -104,7 +104,7 @@ static void normalise_row(const float *row, Py_ssize_t n_columns, float *result)
     for (Py_ssize_t column = 0; column < n_columns; column++) result[column] = snapped(row[column] * factor);
 }
 
-/* normalise(x, n_columns, result): every row divided by its root mean square, on the grid. */
+/* normalise(x, n_columns, result): divide every row by its root mean square, rounded to multiples of 1/256. */
 static PyObject *normalise(PyObject *self, PyObject *args) {
     Py_buffer x, result;
     Py_ssize_t n_columns;
@@ -126,7 +126,8 @@ static void convolve_row(const float *before, const float *row, const float *beh
     for (Py_ssize_t column = 0; column < n_columns; column++) result[column] = snapped(result[column]);
 }
 
-/* convolve(x, taps, dilation, result): taps[0]*x[i-dilation] + taps[1]*x[i] + taps[2]*x[i+dilation], on the grid. */
+/* convolve(x, taps, dilation, result): taps[0]*x[i-dilation] + taps[1]*x[i] + taps[2]*x[i+dilation], rounded to multiples of
+   1/256. */
 static PyObject *convolve(PyObject *self, PyObject *args) {
     Py_buffer x, taps, result;
     Py_ssize_t dilation;
@@ -171,8 +172,9 @@ static int are_ranges(const int64_t *starts, const int64_t *ends, Py_ssize_t n_r
     return 1;
 }
 
-/* container_means(x, starts, ends, n_levels, bias, result): means over each block's containers, plus bias, rectified and
-   clipped, on the coarser grid. The columns are divided equally among the levels. starts, ends: int64, (n_rows, n_levels). */
+/* container_means(x, starts, ends, n_levels, bias, result): means over each block's containers, plus bias, rectified,
+   clipped and rounded to multiples of 1/64. The columns are divided equally among the levels. starts, ends: int64, (n_rows,
+   n_levels). */
 static PyObject *container_means(PyObject *self, PyObject *args) {
     Py_buffer x, starts, ends, bias, result;
     Py_ssize_t n_levels;

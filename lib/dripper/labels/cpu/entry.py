@@ -1,10 +1,10 @@
 """Entry and settings of the `cpu` labeler. Annotators disagree on two conventions: whether readers'
-comments under an article are main content, and whether the page's title is.
+comments under an article are main content, and whether the page's title is main content.
 
 By default, the labeler follows the network's training sets, which usually leave out both. If the
-user chooses otherwise, the probability of the comments and the title changes. The network's second
-output, the switch, detects these blocks. Forum posts and answers to questions are not comments, but
-the page's content.
+user chooses otherwise, the probabilities of the comments and the title are changed. A second output
+of the network, the switch, detects these blocks. Forum posts and answers to questions are not
+comments, but the page's content.
 """
 
 from collections.abc import Mapping
@@ -27,13 +27,13 @@ BETAS: Mapping[str, float] = {"precision": 0.5, "balanced": 1.0, "recall": 2.0}
 
 
 class CpuSettings(Section):
-    """The `cpu` labeler: conventions on which people disagree."""
+    """The `cpu` labeler: whether comments, titles and doubtful blocks are main content."""
 
     comments: Wish = "auto"
     """Readers' comments under an article, a product or a video. Forum posts are content, and are
-    always kept. auto: without comments, as in most labelled pages."""
+    always kept. auto: comments are left out, as in most labelled pages."""
     title: Wish = "auto"
-    """The heading that repeats the page's title. auto: without the heading on articles, and with it
+    """The heading that repeats the page's title. auto: the heading is left out on articles and kept
     on other pages, as in most labelled pages."""
     focus: str | float = "balanced"
     """precision: leave out doubtful blocks; recall: keep doubtful blocks; balanced: neither. A
@@ -56,7 +56,7 @@ class CpuSettings(Section):
 
 
 class Conventions(NamedTuple):
-    """The conventions on which people disagree. `auto` follows the network's training sets."""
+    """Whether comments and titles are main content. `auto` follows the network's training sets."""
 
     comments: Wish = "auto"
     """Readers' comments under other content."""

@@ -1,11 +1,11 @@
 """Finds blocks that are never main content, although they look like tables of facts: consent
 dialogs, and lists of dialling codes that a script turns into a form field.
 
-Of 2,914 training pages of all kinds, 38 have such a list, and on 12 a dialog has most of the page's
-text. On 6 of the 38, the predicted main content was almost only 30 to 235 countries. No ground
-truth contains such a list or dialog. Another 139 of 5,375 pages have dialogs with cookies or
-consent in the name. They contain 25,892 words. None of these words is in the ground truth, but the
-networks had kept 6,846.
+Of 2,914 training pages of all kinds, 38 have such a list, and on 12, a dialog contains most of the
+page's text. On 6 of the 38, the predicted main content was little more than a list of 30 to 235
+countries. No ground truth contains such a list or dialog. Of 5,375 pages, another 139 have dialogs
+with "cookie" or "consent" in their names. The dialogs contain 25,892 words. None of these words is
+in the ground truth, but the networks kept 6,846.
 """
 
 import re
@@ -34,13 +34,13 @@ _DIALOG = re.compile(
     r"(?![\w-]*(?:open|active|visible|shown|enabled))",
     re.IGNORECASE,
 )
-"""Names of dialogs and cookie lists. Does not match names such as `cookie-banner-open`, which the
-page around an open dialog has."""
+"""Names of dialogs and cookie lists. Does not match names such as `cookie-banner-open`, which mark
+a page with an open dialog."""
 _LONGEST_NAME = 40
 _WHOLE = words("html body main article")
 _SHARE = 0.4
-"""Minimum fraction of lines with a code in a block that contains all choices. Names are often on
-separate lines."""
+"""Minimum fraction of lines with a code, if a single block contains the whole list. Often, the name
+of a country is on a separate line."""
 
 
 def find_furniture(page: Page) -> BoolArray | None:

@@ -1,8 +1,8 @@
-"""The `cpu` labeler. It computes features of the blocks, and applies a small network and a focus.
-On doubtful pages, it uses further networks. It marks the set of blocks with the highest expected
-F1.
+"""The `cpu` labeler. It computes features of the blocks, and scores the blocks with a small
+network. On doubtful pages, further networks give a second opinion (see `second_opinion`). The
+labeler marks the set of blocks with the highest expected F1.
 
-Needs only numpy, and no GPU, hub or server. `dripper_lab.train.cpu` trains the weights.
+Requires numpy, but no GPU, hub or server. `dripper_lab.train.cpu` trains the weights.
 """
 
 import math
@@ -30,14 +30,14 @@ from dripper.labels.cpu.weights import Weights, load_weights
 # Activations take about 5 KB per block, so memory stays under 100 MB. None of 2,300 labelled pages
 # has more than a third of this number.
 WINDOW_BLOCKS = 16_384
-# Number of blocks on each side to read with a window, because the networks see this far. Without
-# margins, a network would treat the ends of a window as the ends of a page.
+# Number of extra blocks that are read on each side of a window, because the networks see this far.
+# Without margins, a network would treat the ends of a window as the ends of a page.
 MARGIN_BLOCKS = 64
-# Standardised features are clipped to this limit. Outliers, such as a block of 100 KB, would
-# outweigh all others.
+# Standardised features are clipped to this limit. Otherwise, outliers such as a block of 100 KB
+# would outweigh everything else.
 FEATURE_LIMIT = 6.0
-# Maximum probability of blocks that are never main. Not 0, because later labelers in a chain take
-# the logarithm.
+# Maximum probability of blocks that are never main. It is not 0, because later labelers in a chain
+# take its logarithm.
 _NEVER_MAIN = 0.001
 _BALANCED = CpuSettings()
 
@@ -70,8 +70,9 @@ class CpuLabeler:
         MachineError.
 
         Args:
-            conventions: The parts of a page on which annotators disagree.
-            settings: Only `focus` is used. If not the default, it becomes part of `version`.
+            conventions: Whether comments and the title are main content.
+            settings: Only `focus` is used. If `focus` is not the default, it becomes part of
+                `version`.
         """
         return cls(load_weights(path), conventions, settings)
 
@@ -82,8 +83,7 @@ class CpuLabeler:
             return [self._label(page) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
-        """Return, for each feature group, its evidence that each block is main, in log odds (see
-        the `reasons` module)."""
+        """Return an array of evidence for each feature group, as in `weigh_groups`."""
         with one_thread(self._blas):
             windows = [
                 (weigh_groups(self._weights, *normalize_page(self._weights, window.blocks)), own)
@@ -134,7 +134,7 @@ def score_main(
         weights: The weights of all networks.
         blocks: The blocks with their raw features.
         words: (n_blocks,), the number of words of each block.
-        conventions: The parts of a page on which annotators disagree.
+        conventions: Whether comments and the title are main content.
         summary: If given, these blocks are added to this summary.
     """
     page = normalize_page(weights, blocks)
@@ -152,7 +152,7 @@ class NormalizedPage(NamedTuple):
     """The input of the networks for one page."""
 
     features: Array
-    """(n_blocks, n_features), standardised, on the grid."""
+    """(n_blocks, n_features), standardised, in multiples of 1/256."""
     ops: Operations
     """The operations for this page."""
 
@@ -175,8 +175,8 @@ def score_blocks(weights: Weights, page: NormalizedPage) -> tuple[FloatArray, Ar
 
 
 def score_parts(weights: Weights, page: NormalizedPage, states: Array) -> FloatArray:
-    """Return the logits that each block belongs to the comments and to the title, shape (n_blocks,
-    2). states: the network's states, from `score_blocks`."""
+    """Return two logits for each block, for belonging to the comments and to the title, shape
+    (n_blocks, 2). states: the network's states, from `score_blocks`."""
     inputs = np.concatenate([page.features, states], axis=1)
     return np.asarray(page.ops.linear(inputs, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64))
 
@@ -198,8 +198,8 @@ def standardise(weights: Weights, features: FloatArray) -> FloatArray:
 
 
 def _cut_windows(page: PageFeatures) -> Iterator[tuple[PageFeatures, slice]]:
-    """Split a page into windows of equal size. Yield each window with its margins, and the slice
-    without the margins."""
+    """Split a page into windows of equal size. Yield each window including its margins, and the
+    slice of the window that excludes the margins."""
     n_blocks = len(page.words)
     if n_blocks <= WINDOW_BLOCKS:
         yield page, slice(None)

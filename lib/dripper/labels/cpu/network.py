@@ -8,7 +8,7 @@ Labelling returns the same bits on every machine. A sum of floats depends on the
 which differs between processors' BLAS libraries. So weights are rounded to multiples of 2^-10, and
 activations to multiples of 2^-8. These grids are so coarse that every sum of products is exact in
 float32, in any order. All other steps are single IEEE operations, which are the same everywhere.
-Values without a bound (features, running sums over a page) use float64, which has a far finer grid.
+Values without a bound (features, running sums over a page) use float64, which has far more digits.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ Array = Any
 """A numpy or JAX array. There is no common type for both."""
 
 WEIGHT_STEPS = 1024
-"""Weights are multiples of 1/1024 between -32 and 32, which fit int16 in the file."""
+"""Weights are multiples of 1/1024 between -32 and 32, so the file stores them as int16."""
 ACTIVATION_STEPS = 256
 """Activations are multiples of 1/256."""
 POOLED_STEPS, POOLED_LIMIT = 64, 8.0
@@ -47,7 +47,7 @@ class Shape:
     dilations: tuple[int, ...]
     """The dilation of each convolution layer, in order."""
     pooled: tuple[int, ...]
-    """Indexes of convolution layers. Container means follow each of these layers."""
+    """Indexes of the convolution layers that are followed by container means."""
 
 
 class BlockSequence(NamedTuple):
@@ -66,7 +66,7 @@ class Operations(Protocol):
     columns). Operations may overwrite x."""
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias. For labelling, the result is rounded to the activation grid.
+        """Return x @ matrix + bias. For labelling, the result is rounded to multiples of 1/256.
 
         Args:
             bias: The bias of each column, or 0.
@@ -88,7 +88,7 @@ class Operations(Protocol):
         POOLED_LIMIT. The columns are divided equally among the levels."""
 
     def drop(self, x: Array) -> Array:
-        """Apply dropout to a residual branch. Only in training."""
+        """Apply dropout to a residual branch, in training only."""
 
 
 def forward(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
@@ -108,7 +108,7 @@ def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, 
 
     Args:
         weights: The weights by name, as listed by `dripper_lab.train.weights.list_weight_shapes`.
-        features: (n_blocks, n_features), standardised, on the grid.
+        features: (n_blocks, n_features), standardised, in multiples of 1/256.
     """
     x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))
     for layer, dilation in enumerate(shape.dilations):
@@ -126,8 +126,8 @@ def prepare_exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> di
     """Convert weights for labelling to float32, except in the first and last layers.
 
     Raises ValueError if the weights are so large that sums of products might not be exact. The
-    bound is Cauchy-Schwarz for each column. A normalised row has length sqrt(width), and rounding
-    adds at most 1 %.
+    largest possible sum of each column is estimated by the Cauchy-Schwarz inequality. A normalised
+    row has length sqrt(width), and rounding adds at most 1 %.
     """
     length = 1.01 * np.sqrt(len(weights["conv0"]))
     for layer in range(len(shape.dilations)):

@@ -3,10 +3,10 @@ group of features.
 
 For each group, the network runs again with the group's features set to their means over the
 training pages. This is done for all blocks of the page at the same time. The difference of the log
-odds is the group's evidence for the block (above 0) or against it. The differences of all groups do
-not add up to the log odds, because groups overlap: for example, a link in a menu affects the groups
-for links, tags and place. Only the first network is used, without the second opinion and the focus
-(see `labeler`).
+odds is the group's evidence: a positive difference is evidence for main, a negative difference is
+evidence against. The differences of all groups do not add up to the log odds, because groups
+overlap: for example, a link in a menu affects the groups for links, tags and place. Only the first
+network is used, without the second opinion and the focus (see `second_opinion`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,13 +59,13 @@ def _list_columns() -> Mapping[str, Sequence[int]]:
 
 
 def weigh_groups(weights: Weights, features: Array, do: Operations) -> Mapping[str, FloatArray]:
-    """Return, for each group, its evidence that each block is main, in log odds, shape (n_blocks,).
-    Groups are in the order of GROUPS.
+    """Return an array of evidence for each group, in log odds, shape (n_blocks,). Positive numbers
+    are evidence that a block is main. Groups are in the order of GROUPS.
 
     The network runs once for each group.
 
     Args:
-        features: (n_blocks, n_features), standardised, on the grid.
+        features: (n_blocks, n_features), standardised, in multiples of 1/256.
         do: The operations for the page (see `network`).
     """
 

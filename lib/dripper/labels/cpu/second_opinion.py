@@ -1,16 +1,17 @@
 """Gets a second opinion from other networks, trained on harder pages, if the first network is
 unsure. Also focuses on the container with most of the main content.
 
-If a short article is among many teasers, in markup from 2008, or above readers' comments, the first
-network also marks some of the surroundings. Networks that were trained on such pages
-(`dripper_lab.train.crowded`, `antique`, `commented`) leave the surroundings out, but miss some
-lists. The mean of all networks is better than either kind alone. If the first network is sure of a
-page, the mean gains nothing, so the mean is not computed.
+If a short article is surrounded by many teasers, written in markup from 2008, or followed by
+readers' comments, the first network also marks some of the surroundings. Networks that were trained
+on such pages (`dripper_lab.train.crowded`, `antique`, `commented`) leave the surroundings out, but
+miss some lists. The mean of all networks is better than either kind alone. If the first network is
+sure of a page, the mean gains nothing, so the mean is not computed.
 
 The network sees containers and siblings, but scores each block separately. If a short article is
-among many teasers, the network treats the teasers as a list, and likely blocks among them become
-main. Choosing a single container, as in Readability (https://github.com/mozilla/readability), is
-right for such pages, but wrong for lists and forums. Therefore the focus only lowers probabilities.
+among many teasers, the network treats the teasers as a list, and marks some of them as main.
+Choosing a single container, as in Readability (https://github.com/mozilla/readability), is right
+for such pages, but wrong for lists and forums. Therefore the focus does not drop the blocks outside
+the container, and only lowers their probabilities.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,9 +23,9 @@ from dripper.labels.cpu.decide import decide, probabilities
 from dripper.labels.cpu.network import BlockSequence
 
 # We tried MAIN_SHARE from 0.35 to 0.85, DOUBT from 2 to 50, and several containers at a time
-# (docs/research/labeler_cpu.md). MAIN_SHARE of 0.5 and 0.6 with DOUBT of 2 and 4 all help on
-# held-out pages and on other collections. With a higher DOUBT, lists lose more than other pages
-# gain.
+# (docs/research/labeler_cpu.md). All combinations of a MAIN_SHARE of 0.5 or 0.6 and a DOUBT of 2 or
+# 4 help on held-out pages and on other collections. With a higher DOUBT, lists lose more than other
+# pages gain.
 MAIN_SHARE = 0.6
 DOUBT = 4.0
 
@@ -91,6 +92,6 @@ def probability_with_second_opinion(
     probability = calibrate(logits)
     if not words.any() or decide(probability, words).expected_f1 >= DOUBTFUL:
         return probability
-    # Logits are on a grid, so their sum is exact in any order.
+    # Logits are multiples of 1/256, so their sum is exact in any order.
     opinions = [logits, *other_logits()]
     return calibrate(np.sum(opinions, axis=0) / len(opinions))

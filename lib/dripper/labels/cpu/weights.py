@@ -28,10 +28,10 @@ old weights would be misread silently."""
 
 @dataclass(frozen=True)
 class Network:
-    """One network (see `dripper.labels.cpu.second_opinion`)."""
+    """One of the labeler's networks (see `dripper.labels.cpu.second_opinion`)."""
 
     matrices: Mapping[str, FloatArray]
-    """Matrices by name, float64 on the weight grid."""
+    """Matrices by name, float64, in multiples of 1/1024."""
     shape: Shape
 
     @cached_property
@@ -45,7 +45,7 @@ class Weights:
     """A trained network with its standardisation, calibration and feature names."""
 
     matrices: Mapping[str, FloatArray]
-    """Matrices by name, float64 on the weight grid."""
+    """Matrices by name, float64, in multiples of 1/1024."""
     mean: FloatArray
     scale: FloatArray
     """`mean` and `scale`: (n_features,), for standardising the features."""
@@ -76,7 +76,7 @@ def load_weights(path: Path | None = None) -> Weights:
     """Read weights that `dripper_lab.train.weights.save_weights` wrote. If `path` is None, read the
     file in the package.
 
-    Raises MachineError if the file is missing or damaged, or has another format than `FORMAT`.
+    Raises MachineError if the file is missing or damaged, or if its format is not `FORMAT`.
     """
     source = path or files("dripper.labels.cpu").joinpath("cpu_weights.npz")
     try:

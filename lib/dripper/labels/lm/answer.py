@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 MAIN, OTHER = "main", "other"
 _COMPACT_ITEM = re.compile(r"(\d+)(main|other)")
-# If a JSON object breaks off, its complete pairs are read.
+# Matches the complete pairs of a JSON answer that breaks off.
 _JSON_ITEM = re.compile(r'"\s*(\d+)\s*"\s*:\s*"\s*(main|other)\s*"')
-# xgrammar warns about other escapes that `re.escape` writes, such as a backslash before a space.
+# Only braces are escaped, because xgrammar warns about other escapes that `re.escape` writes, such
+# as a backslash before a space.
 _ESCAPED = str.maketrans({"{": r"\{", "}": r"\}"})
 
 
@@ -32,7 +33,7 @@ class AnswerForm:
     whole."""
 
     def pieces(self, text: str) -> list[str]:
-        """Return an answer as the pieces that are tokenized one by one.
+        """Split an answer into the pieces that are tokenized separately.
 
         >>> FORMS["json_machine"].pieces('{"12":"main","13":"other"}')
         ['{', '"', '1', '2', '":"', 'main', '",', '"', '1', '3', '":"', 'other', '"}']
@@ -65,8 +66,8 @@ FORMS: Mapping[str, AnswerForm] = {
         # As in the example that prompt v0 of MinerU-HTML 1.0 shows to the model.
         AnswerForm("json_v0", '{"', '": "', '","', '"}'),
         AnswerForm("json_tight", '{"', '":"', '","', '"}'),
-        # As the state machine of MinerU-HTML 1.0 (`TokenStateMachine`) writes it. A tokenizer would
-        # not: Qwen's tokenizer writes `{"` and `","` as one token each.
+        # As written by the state machine of MinerU-HTML 1.0 (`TokenStateMachine`). The tokens
+        # differ from the tokenizer's: Qwen's tokenizer writes `{"` and `","` as one token each.
         AnswerForm("json_machine", '{"', '":"', '","', '"}', re.compile(r'":"|",|"}|main|other|["{0-9]')),
         # MinerU-HTML 1.1, response_format "compact".
         AnswerForm("compact", "", "", "", ""),
@@ -84,8 +85,8 @@ def parse_answer(text: str) -> dict[int, bool]:
     """Parse free text into labels by block id, True for main. Meant for engines that cannot be
     restricted to a form.
 
-    Text with `{` is read as JSON, from the first `{` on. If the JSON breaks off or does not
-    parse, its complete pairs are used. Values other than `main` and `other`, and keys that are not
+    Text with `{` is read as JSON, from the first `{` on. If the JSON breaks off or does not parse,
+    its complete pairs are used. Values other than `main` and `other`, and keys that are not
     numbers, are ignored. Text without `{` is read as compact. If a block is answered twice, the
     last answer counts, as in the public code (MinerU-HTML 1.1, `parse_llm_response`). The caller
     must drop ids that the page does not have, and treat blocks without an answer as not main, as

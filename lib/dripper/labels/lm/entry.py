@@ -9,7 +9,8 @@ from dripper.labels.base import Labeler
 from dripper.labels.entry import CountTokens, LabelerEntry, Use, check_packages
 from dripper.labels.lm.settings import LmSettings, check_engine
 
-# By default, vLLM's engine is a separate process, and a killed Spark worker leaves it behind.
+# By default, vLLM's engine is a separate process, which keeps running if its Spark worker is
+# killed.
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
 
 

@@ -1,10 +1,10 @@
-"""Warns if a checkpoint prefers another answer form than the set form.
+"""Warns if a checkpoint prefers another answer form than the form in the settings (the set form).
 
 A decoder forces answers into the set form, so a wrong form is never visible and only makes labels
 worse. The check uses the first token that differs between two forms. The difference of the two
 tokens' logits is the logarithm of the ratio of their probabilities, and shows the form that the
-model prefers. The set form is written anyway, so the check costs only a few rows of the output
-matrix. `dripper lm probe` examines whole answers and reports more.
+model prefers. The decoder `parallel` reads these positions anyway, so its check costs only a few
+more rows of the output matrix. `dripper lm probe` examines whole answers and reports more.
 """
 
 import logging
@@ -80,7 +80,7 @@ class FormCheck:
         self._version = version
         self._set_form = set_form
         self.warning = ""
-        """The warning; empty until the check is complete, and if the set form is right."""
+        """The warning. Empty if the check is not complete, or if the set form is right."""
         self.wants = pages if rivals else 0
         """The number of pages still to check."""
         self._odds = defaultdict[str, list[float]](list)

@@ -33,7 +33,7 @@ class Machine:
 
 
 def machine_of(arguments: Mapping[str, Any] | None) -> Machine | None:
-    """Return the machine that a request's `extra_args` describe; None for requests without a
+    """Return the state machine that a request's `extra_args` describe; None for requests without a
     template."""
     if not arguments or "dripper_answer" not in arguments:
         return None

@@ -12,7 +12,8 @@ from dripper.labels.lm.fsm_rules import Machine, check_arguments, machine_of
 
 
 class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
-    """Leaves exactly one possible token in every row of a request that has a template."""
+    """Leaves exactly one possible token in each row of logits, if the row's request has a
+    template."""
 
     def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
         """Called by vLLM."""
@@ -49,8 +50,8 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         """Mask the logits, shape (rows, vocabulary), in place.
 
-        Only the length of the output is used. With asynchronous scheduling, the last entries can be
-        placeholders.
+        Only the length of the output is used, because its last entries can be placeholders if
+        scheduling is asynchronous.
         """
         for row, (machine, output) in self._rows.items():
             machine.mask(logits[row], len(output))

@@ -3,8 +3,8 @@ support the V1 interface.
 
 The tests compare this module with `fsm_rules` on tensors. This module has not been run in the
 runner itself, which needs Triton and therefore a GPU. docs/labeler_lm.md has a command for such a
-run. All rows are masked together on the device. The runner may have a row for every draft token of
-speculative decoding.
+run. All rows are masked together on the device. With speculative decoding, a request has a row for
+every draft token.
 """
 
 from typing import Any
@@ -19,7 +19,8 @@ FREE = -2
 
 
 class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
-    """Leaves exactly one possible token in every row of a request that has a template."""
+    """Leaves exactly one possible token in each row of logits, if the row's request has a
+    template."""
 
     def __init__(self, vllm_config: Any, req_states: Any) -> None:
         """Called by vLLM."""
@@ -42,7 +43,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         if machine is None:
             return False
         answer = torch.tensor(machine.answer, dtype=torch.int32, device=self._answers.device)
-        # Beyond the end, the last token is repeated, as in V1.
+        # Beyond the end of the answer, the last token is repeated, as in V1.
         self._answers[req_idx] = answer[-1]
         self._answers[req_idx, : len(answer)] = answer
         self._prompts[req_idx] = int(self._states.prompt_len.np[req_idx])

@@ -1,7 +1,7 @@
 """The decoder `fsm`: the engine writes the answer token by token, and the paper's state machine
-(3.4) restricts it to the template.
+(3.4) restricts the answer to the template.
 
-Slow, but exact by construction. The tests of the other decoders use it as the reference.
+Slow, but exact by construction. The tests of the other decoders use this decoder as the reference.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,9 +67,8 @@ class FsmDecoder:
         stop_engine(self._engine)
 
     def _check_form(self, check: FormCheck, jobs: Sequence[Job]) -> None:
-        """Add the evidence of some pages to the check. At each position at which forms differ, only
-        the likeliest tokens have log probabilities. Any other token gets the lowest of these
-        values."""
+        """Add the evidence of some pages to the check. vLLM returns log probabilities for only the
+        likeliest tokens. Any other token gets the lowest of these values."""
         places = sorted({rival.at for rival in check.rivals})
         looked = jobs[: check.wants]
         beginning = self._templates.of(1).tokens

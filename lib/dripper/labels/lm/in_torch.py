@@ -104,8 +104,8 @@ class TorchDecoder(ParallelDecoder):
         return min(len(reading.job.prompt_ids) - 1, count_shared(reading.job.prompt_ids, self._prefix))
 
     def _piece(self, reading: Reading, draft: Draft, checked: int) -> Piece:
-        """Return the piece of a page to read. It starts at the first label that changed in the last
-        pass; in the first pass, it is everything after the prefix.
+        """Return the piece of a page to read. It begins at the first label that changed in the last
+        pass or, in the first pass, after the prefix.
 
         Args:
             checked: The number of positions, from the prompt's last token on, that are wanted in

@@ -65,7 +65,7 @@ class LmLabeler:
 
         Raises PageError (labeler_failed) if the labels of any page are not available. The error
         does not name the page: label the pages in smaller calls to find it. The engine keeps
-        running. Raises MachineError if a server is gone.
+        running. Raises MachineError if the server no longer answers.
         """
         started = time.monotonic()
         windows = list[Sequence[PageWindow]]()
@@ -84,13 +84,14 @@ class LmLabeler:
 
     @property
     def warnings(self) -> Mapping[str, str]:
-        """Return the warnings, by setting."""
+        """Return the warning about a wrong answer form, if there is one. The key is the setting."""
         check = self._decoder.form_check
         return {"labels.lm.answer": check.warning} if check is not None and check.warning else {}
 
     def stats(self) -> dict[str, float]:
-        """Return statistics since loading: pages, windows, blocks, passes and tokens (each summed
-        over the windows: a pass that 32 pages share counts 32 times), and seconds in `label`.
+        """Return totals since loading: pages, windows, blocks, passes, tokens, and seconds of
+        labelling. Passes and tokens are summed over windows, so a pass that 32 windows share counts
+        32 times.
         """
         return dict(self._stats)
 
@@ -107,7 +108,7 @@ class LmLabeler:
             return self._decoder.decode(every)
         except (PageError, UsageError):
             raise
-        except Exception as error:  # Engines raise many exceptions; a page's row must have the reason.
+        except Exception as error:  # Engines raise many exceptions; a page's row must contain the reason.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
 
     def _labels(self, windows: Sequence[PageWindow], decoded: Sequence[DecodedLabels]) -> Labels:

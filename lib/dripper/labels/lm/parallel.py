@@ -63,7 +63,7 @@ class Draft:
         """Update the draft with the result of a pass.
 
         Args:
-            margins: (N - settled,), the margins of the unsettled holes under this draft.
+            margins: (N - settled,), the margins of the unsettled holes, given this draft.
         """
         self.passes += 1
         self.margins[self.settled :] = margins
@@ -88,8 +88,8 @@ def decode_to_fixed_point(
 
     Args:
         sizes: Number of blocks per page.
-        first: The draft that each page begins with; None: every label is other, which is right for
-            most blocks. The draft affects the number of passes, not the result.
+        first: The draft that each page begins with; None: every label is `other`, which is right
+            for most blocks. The draft affects the number of passes, not the result.
     """
     drafts = [
         Draft(page, np.zeros(size, bool) if draft is None else np.array(draft, bool), np.zeros(size))
@@ -103,7 +103,7 @@ def decode_to_fixed_point(
 
 TASK = "token_classify"
 AHEAD = 256
-"""Number of pages that are tokenized ahead while the engine works on earlier pages."""
+"""Number of pages that are tokenized in advance, while the engine works on earlier pages."""
 
 
 @dataclass(slots=True)
@@ -116,9 +116,9 @@ class Reading:
     """Text that keeps the job's cache entries apart from the entries of other pages; empty: the
     entries are shared."""
     passes: int = 0
-    """Forward passes done so far."""
+    """Number of forward passes so far."""
     tokens: int = 0
-    """Tokens processed in these passes, not counting tokens from the cache."""
+    """Number of tokens processed in these passes, without tokens from the cache."""
     slot: int = 0
     """Position in the cache at which the job's keys and values begin, if the engine assigns
     positions."""
@@ -157,8 +157,8 @@ class ParallelDecoder:
         cache_tokens: int,
         form_check: FormCheck | None = None,
     ) -> None:
-        """engine: vLLM's `LLM` with the pooling runner and a head with rows for main, other, and
-        each of the check's tokens. cache_tokens: number of tokens for which the cache has room."""
+        """engine: vLLM's `LLM` with the pooling runner and a head that scores main, other, and each
+        of the check's tokens. cache_tokens: number of tokens for which the cache has room."""
         self.form_check = form_check
         self._engine = engine
         self._templates = templates
@@ -274,13 +274,13 @@ def rounds(readings: Iterable[Reading], tokens: int) -> Iterator[list[Reading]]:
 
 
 def count_cached_tokens(output: Any) -> int:
-    """Return the number of tokens of a vLLM pooling output that came from the cache. The output has
-    a row for each other token."""
+    """Return how many tokens in a vLLM pooling output came from the cache. The output has one row
+    per token that did not come from the cache."""
     return len(output.prompt_token_ids) - len(output.outputs.data)
 
 
 def margins_at(output: Any, positions: IntArray) -> FloatArray:
-    """Return the margins at token positions of a vLLM pooling output.
+    """Return the margins at some token positions in a vLLM pooling output.
 
     Raises PageError (labeler_failed) if one of the positions came from the cache, because such
     positions have no logits.
@@ -299,8 +299,8 @@ def check_form(check: FormCheck, logits: npt.NDArray[np.floating[Any]]) -> None:
     """Add the evidence of a page's first pass to the check, if the check still needs pages.
 
     Args:
-        logits: Columns for main, other and the check's tokens; rows from the prompt's last token
-            on.
+        logits: (positions, tokens). The first position is the prompt's last token. The tokens are
+            main, other and the check's tokens.
     """
     if check.wants:
         column = {token: at for at, token in enumerate(check.tokens, 2)}

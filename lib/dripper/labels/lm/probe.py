@@ -33,7 +33,7 @@ _ITEM = re.compile(r"(\d+)(\W*)(main|other)")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A free answer of a checkpoint for one page."""
+    """A checkpoint's unrestricted answer for one page."""
 
     thinking: str | None
     """Text between think tags; None: there are no think tags."""
@@ -106,8 +106,8 @@ class FreeDecoder:
 
     def likelihoods(self, jobs: Sequence[Job], form: AnswerForm) -> list[float]:
         """Return, for each job, the log probability per block of an answer in `form` that labels
-        every block other. Only the first SCORED_BLOCKS blocks count, and only the text around their
-        labels.
+        every block `other`. Only the first SCORED_BLOCKS blocks count, and only the text around
+        their labels.
         """
         templates = Templates(form, self._encoder.tokenizer.encode, self._encoder.checkpoint.name)
         prompts, begins = [], []

@@ -1,7 +1,7 @@
 """Prompts of the `lm` labeler: our own, or one that a public checkpoint was trained on.
 
-The public prompts belong to their authors, so this project contains only hashes to
-recognise them. `dripper prompts fetch` downloads these prompts from the authors' package.
+The public prompts belong to their authors, so this project contains only hashes to recognise them.
+`dripper prompts fetch` downloads these prompts from the authors' package.
 """
 
 import ast
@@ -73,7 +73,7 @@ class Prompt:
 @dataclass(frozen=True, slots=True)
 class PublicPrompt:
     """The properties that identify a public prompt: the hash of its UTF-8 text without a page, and
-    the position of the page."""
+    the position at which a page is inserted."""
 
     sha256: str
     html_at: int
@@ -160,7 +160,7 @@ _CONSTANTS = {"ITEM_ID_ATTR": "_item_id"}
 
 
 def fetch_prompts(folder: Path) -> list[Path]:
-    """Download the package from pip's configured index, and write its five prompts into a folder.
+    """Download MinerU-HTML from pip's configured index, and write its five prompts into a folder.
     Return the files.
 
     Raises MachineError, and writes nothing, if pip fails or a prompt has an unexpected text.
@@ -211,8 +211,8 @@ def _download(folder: Path) -> Path:
 
 
 def _read_prompt_text(function: ast.FunctionDef) -> str:
-    """Return the text that a function assigns to `prompt`, with a placeholder for its first
-    argument, the page."""
+    """Return the text that a function assigns to `prompt`, with a placeholder for the page, the
+    function's first argument."""
     texts = {**_CONSTANTS, function.args.args[0].arg: _PAGE}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):

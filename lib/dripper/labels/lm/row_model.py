@@ -1,9 +1,10 @@
 """Reads rows of tokens with a transformers model. A row contains pages one after another without
-padding; a page that is too long for a row is split over several rows.
+padding. A page that does not fit into the rest of a row continues in the next row.
 
-Attention is the only step that uses several tokens, so only attention is replaced. Our attention
-stores a row's keys and values in the cache. Each token attends to its own page, up to the token
-itself. The output matrix keeps only the rows of the tokens that need logits.
+Attention is the only step that combines tokens, so only attention is replaced. Our attention stores
+the keys and values of all tokens in a cache. Each token attends to its own page, up to the token
+itself. Of the output matrix, only the parts for tokens that need logits (`main`, `other` and a few
+more) are kept.
 
 Rows can have any length, so there is no padding, no rounding up to a bucket, and no CUDA graph for
 each length. Such graphs would gain little: launching kernels takes a few percent of a row's time
@@ -30,10 +31,10 @@ ROW_TOKENS: Mapping[str, int] = {"cuda": 32_768, "cpu": 4_096}
 """Maximum number of tokens in a row, by device. A row of this length keeps the device busy, but
 needs little memory compared with the weights and the cache."""
 CLOSE: Mapping[str, float] = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
-"""Largest accepted error of the logits computed in rows, compared with the unmodified model. The
-error is a fraction of the range of the unmodified model's logits."""
+"""Largest accepted error of the logits that are computed in rows, by data type. The error is the
+difference from the unmodified model's logits, as a fraction of their range."""
 PROBES = (7, 12)
-"""Lengths in tokens of the test pages for which the difference in `CLOSE` is checked."""
+"""Lengths, in tokens, of the test pages on which the error is measured (see `CLOSE`)."""
 ELSE = "labels.lm.engine=vllm may run it"
 
 
@@ -44,7 +45,7 @@ class Piece:
     slot: int
     """Position in the cache at which the page begins."""
     first: int
-    """Position of the first of these tokens in the page; all tokens before it are in the cache."""
+    """Position in the page of the first token in `ids`; all earlier tokens are in the cache."""
     ids: IntArray
     wanted: IntArray
     """Positions in the page, ascending, for which logits are needed."""
@@ -95,7 +96,7 @@ class PageCache:
         return self._layers[layer]
 
     def copy(self, tokens: int, slot: int) -> None:
-        """Copy the cache entries of the first `tokens` tokens to the beginning of a page."""
+        """Copy the first `tokens` entries of the cache to the page that begins at `slot`."""
         import torch
 
         with torch.inference_mode():
@@ -105,14 +106,14 @@ class PageCache:
 
     @property
     def bytes_per_token(self) -> int:
-        """Memory per token; known after the first row."""
+        """Memory per token, in bytes; 0 before the first row is read."""
         each = (one for layer in self._layers.values() for one in layer)
         return sum(one.shape[0] * one.shape[2] * one.element_size() for one in each)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row's data for attention."""
+    """The data that attention needs about a row."""
 
     cache: PageCache
     places: Any
@@ -120,7 +121,8 @@ class Row:
     lengths: Sequence[int]
     """Number of tokens in each piece."""
     seen: Sequence[tuple[int, int]]
-    """Beginning and end of the cached part of each piece's page."""
+    """For each piece, the range of cache positions from the beginning of its page to the end of the
+    piece."""
 
 
 _row: ContextVar[Row] = ContextVar("row")
@@ -188,7 +190,7 @@ class RowModel:
     """A causal language model that reads rows."""
 
     def __init__(self, model: Any, device: str, row_tokens: int) -> None:
-        """model: a transformers model with the head that `take_rows` leaves."""
+        """model: a transformers model that `take_rows` has reduced."""
         self.device = device
         self._model = model
         self._row_tokens = row_tokens
@@ -210,7 +212,7 @@ class RowModel:
             take_rows(model, tokens)
             made = cls(model.to(device).eval(), device, ROW_TOKENS[device])
             made.prepare(CLOSE[dtype])
-        except Exception as error:  # Several packages can fail; in any case, someone has to act.
+        except Exception as error:  # Several packages can fail here, and someone always has to act.
             raise MachineError(f"PyTorch cannot run {name} on {device}: {summarize(error)}. {ELSE}") from error
         return made
 
@@ -232,7 +234,7 @@ class RowModel:
             expected = [self._model(input_ids=one, use_cache=False).logits[0].float().cpu().numpy() for one in ids]
         AttentionInterface.register(ATTENTION, _attend)
         self._model.set_attn_implementation(ATTENTION)
-        if self._model.config._attn_implementation != ATTENTION:  # transformers only logs that.
+        if self._model.config._attn_implementation != ATTENTION:  # transformers only logs this failure.
             raise ValueError(f"{type(self._model).__name__} takes no other attention than its own")
         self.cache = PageCache(2 * max(PROBES))
         asked = [Piece(at * max(PROBES), 0, page, np.arange(len(page))) for at, page in enumerate(pages)]

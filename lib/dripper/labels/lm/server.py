@@ -52,9 +52,9 @@ class ServerDecoder:
         return decoder
 
     def try_form(self, prompt_ids: Sequence[int]) -> None:
-        """Request one answer. Raises SettingsError if the server gives no answer. vLLM's backend
-        `guidance` refuses a tag that is a special token, and two tokens that a tokenizer would
-        write as one."""
+        """Request one answer. Raises SettingsError if the server gives no answer. This happens with
+        vLLM's backend `guidance`, which refuses a tag that is a special token, and two tokens that
+        a tokenizer would write as one."""
         try:
             self._decode(Job(prompt_ids, n_blocks=2))
         except PageError as error:

@@ -17,7 +17,7 @@ class LmSettings(Section):
     """The `lm` labeler: a causal language model in vLLM or PyTorch."""
 
     model: str = ""
-    """A folder with a checkpoint, or its name on a model hub."""
+    """A folder with a checkpoint, or the checkpoint's name on a model hub."""
     engine: Literal["vllm", "transformers"] = "vllm"
     """Engine that runs the model: vllm; or transformers, which runs in PyTorch alone and supports
     only the decoder `parallel`."""
@@ -25,42 +25,42 @@ class LmSettings(Section):
     """Device for the engine transformers: auto (a GPU if there is one), cpu or cuda. A vLLM
     installation supports only one device."""
     decoder: Literal["parallel", "fsm"] = "parallel"
-    """Way to decode labels; both give the same labels."""
+    """Algorithm that decodes the labels. Both give the same labels, but fsm is slower."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Type of weights and activations; auto: the checkpoint's own type; with the engine
-    transformers, bfloat16 on a GPU and float32 on a CPU."""
+    """Type of weights and activations. auto: the checkpoint's own type in vllm; in transformers,
+    bfloat16 on a GPU and float32 on a CPU."""
     answer: AnswerName = "auto"
-    """The form of the answer that the model was trained to give (tagged: compact within <answer>
-    tags, each on its own line; tight: without white space; json_v0: as in the example of prompt v0;
-    json_machine: tight, with the tokens of MinerU-HTML 1.0's state machine); auto: by the
-    checkpoint, or by the prompt if one is set."""
+    """The form of the answer that the model was trained to give. auto: the form of the checkpoint,
+    or of the prompt if one is set. tagged: compact within <answer> tags, each tag on its own line.
+    tight: without white space. json_v0: as in the example of prompt v0. json_machine: json_tight
+    with the tokens of MinerU-HTML 1.0's state machine."""
     prompt: str = "auto"
-    """auto: the prompt that the checkpoint was trained on, otherwise `own`. Or own, v0, v1, v2,
-    compact, short_compact, or a file with `{html}` in place of the page. With a prompt set, the
-    checkpoint labels blocks of any profile."""
+    """The name of a prompt (own, v0, v1, v2, compact or short_compact), or a file with `{html}` in
+    place of the page. auto: the prompt that the checkpoint was trained on, or own if that prompt is
+    not known. If a prompt is set, blocks of any profile are accepted."""
     prompt_folder: str = ""
     """Folder to which `dripper prompts fetch` wrote the public prompts; empty: the user's cache."""
     chat: Literal["auto", "none", "once", "twice"] = "auto"
-    """Number of times that the chat template is applied; auto: as in the checkpoint's training
-    (1.1: twice), otherwise once."""
+    """Number of times that the chat template is applied. auto: as in the checkpoint's training
+    (MinerU-HTML 1.0: none, 1.1: twice), otherwise once."""
     context_tokens: int | None = Field(default=None, ge=64)
     """Maximum number of tokens in prompt and answer together; longer pages are cut into windows.
-    null: as the checkpoint's authors run it (1.1: 262,144, otherwise the paper's 32,768), or as
-    much as the GPU can hold if that is less. Never more than the model's maximum number of
-    positions."""
+    null: the number that the checkpoint's authors use (262,144 for MinerU-HTML 1.1, otherwise the
+    paper's 32,768), or less if the GPU cannot hold as many. It never exceeds the model's maximum
+    number of positions."""
     endpoint: str = ""
-    """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the
-    engine runs in the worker."""
+    """URL of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the engine
+    runs in the worker."""
     api_key: str = Field(default="", repr=False)
     """The key that is sent to the endpoint as a bearer token."""
     concurrency: int = Field(default=16, ge=1)
-    """Concurrent requests of one worker to the endpoint."""
+    """Maximum number of concurrent requests from one worker to the endpoint."""
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
     """Fraction of the GPU's memory that the engine uses."""
 
 
 def check_engine(settings: LmSettings) -> None:
-    """Raise SettingsError if the engine does not support the set decoder."""
+    """Raise SettingsError if the engine does not support the decoder in the settings."""
     if settings.engine == "transformers" and settings.decoder != "parallel" and not settings.endpoint:
         raise SettingsError(
             f"labels.lm.decoder={settings.decoder} is vLLM's: labels.lm.engine=transformers has labels.lm.decoder=parallel, "
@@ -75,7 +75,7 @@ _FOR_VLLM = (
 
 
 def import_extra(module: str) -> Any:
-    """Import a module of an optional package. Raises MachineError with the install command if it is
-    missing."""
+    """Import a module of an optional package. If the package is missing, raises MachineError with
+    the install command."""
     how = _FOR_VLLM if optional.find_package(module) == "vllm" else optional.explain_install("lm")
     return optional.import_extra(module, "the labeler lm needs the package", how)

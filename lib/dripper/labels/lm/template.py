@@ -1,5 +1,5 @@
-"""The answer as one model's tokens: fixed tokens, and a hole for every label. This is the paper's
-state machine (3.4), unrolled.
+"""The answer in the tokens of one model: fixed tokens, and a hole for every label. This is the
+paper's state machine (3.4), unrolled.
 
 Because each label is one token, the number of written tokens is the machine's state.
 """
@@ -79,8 +79,8 @@ class Templates:
         return np.where(main, self.main, self.other)
 
     def _check(self, length: int) -> None:
-        """Raise MachineError if mixed labels are not written with the same tokens as all-main and
-        all-other."""
+        """Raise MachineError if the tokens of an answer with mixed labels differ from the template
+        in more than the labels."""
         mixed = np.arange(length) % 3 == 1
         if self.of(length).fill(self.labels(mixed)) != self._encode_answer(mixed.tolist()):
             raise self._unfit("its tokenizer writes a label in other tokens when the label before it changes")

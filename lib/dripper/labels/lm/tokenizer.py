@@ -55,29 +55,30 @@ class ChatTokenizer:
         return ids
 
     def count(self, text: str) -> int:
-        """Return the number of tokens of `text`."""
+        """Return the number of tokens in `text`."""
         return len(self.encode(text))
 
     def token(self, token_id: int) -> str:
-        """Return a token as the vocabulary writes it."""
+        """Return the text of a token, as written in the vocabulary."""
         return str(self._tokenizer.convert_ids_to_tokens(token_id))
 
     def prompt_ids(self, prompt: str) -> list[int]:
-        """Return the tokens of a prompt with the chat template applied, ready for the answer."""
+        """Apply the chat template to a prompt, and return the tokens up to the beginning of the
+        answer."""
         text = prompt
         if self._chat == "twice":
             text = self._apply_template([{"role": "user", "content": text}], generate=False)
         if self._chat != "none":
             system = [{"role": "system", "content": SYSTEM_MESSAGE}] if self._chat == "twice" else []
             text = self._apply_template([*system, {"role": "user", "content": text}], generate=True)
-        # A template writes its special tokens itself, but the published code of 1.1 lets vLLM add
-        # the tokenizer's special tokens again.
+        # A template writes the special tokens itself. For `twice`, they are added again, because
+        # the published code of MinerU-HTML 1.1 lets vLLM add them.
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=self._chat != "once")
         return ids
 
     def without_specials(self, html: str) -> str:
         """Return HTML without the model's special tokens. Otherwise, a page could end the prompt,
-        with a class named `<|im_end|>` or with `[/INST]` in its text.
+        for example by a class named `<|im_end|>` or the text `[/INST]`.
 
         The first character of such a token is replaced by its HTML character reference, so that the
         page's meaning does not change.

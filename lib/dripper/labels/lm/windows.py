@@ -89,7 +89,7 @@ def cut_windows(
         count_tokens: Returns the number of tokens of an HTML text.
 
     Raises:
-        PageError: As in `split_blocks`, and if not even an empty block fits beside the prompt.
+        PageError: As in `split_blocks`, or if the prompt leaves no room for even an empty block.
     """
     if count_tokens(page.simplified_html) <= budget(page.n_blocks):
         return [PageWindow(0, page.n_blocks, page.simplified_html)]
@@ -98,7 +98,7 @@ def cut_windows(
     windows = [_window(texts, sizes, 0, budget, count_tokens)]
     while (end := windows[-1].end) < page.n_blocks:
         start = max(end - overlap, windows[-1].start + 1)
-        # The block after the last window must fit beside the repeated blocks.
+        # The first new block must fit into the window together with the repeated blocks.
         while start < end and sizes.of(start, end + 1) > budget(end + 1 - start):
             start += 1
         window = _window(texts, sizes, start, budget, count_tokens)
@@ -121,7 +121,8 @@ class Span(Protocol):
 
 
 def merge_windows(windows: Sequence[Span], labels: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
-    """Return one value per block of the page, from values of shape (end - start,) per window.
+    """Merge the windows' values, each of shape (end - start,), into one value per block of the
+    page.
 
     The first half of an overlap is taken from the earlier window, and the second half from the
     later window. Each block gets its label from the window that has more context around the block.
@@ -136,7 +137,7 @@ def merge_windows(windows: Sequence[Span], labels: Sequence[npt.NDArray[Number]]
 
 
 class _Sizes:
-    """Estimates the token counts of runs of blocks from the counts of single blocks. Callers
+    """Estimates the token counts of ranges of blocks from the counts of single blocks. Callers
     confirm the estimate with a real count."""
 
     def __init__(self, texts: BlockTexts, count_tokens: Callable[[str], int]) -> None:
@@ -167,7 +168,8 @@ def _window(
 
 
 def clip(html: str, tokens: int, count_tokens: Callable[[str], int]) -> str:
-    """Shorten `html` to at most `tokens` tokens. Roughly the longest possible beginning is kept.
+    """Shorten `html` to at most `tokens` tokens. The result keeps about as much of the beginning as
+    possible.
 
     Raises PageError (labeler_failed) if `tokens` is below 1, because the prompt alone fills the
     context.

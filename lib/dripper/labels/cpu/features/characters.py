@@ -1,10 +1,11 @@
-"""Computes character classes and word hashes for all text of a page together.
+"""Computes character classes and word hashes for all texts of a page together.
 
-A page is one array of code points. Words are found at changes of class. A word is stored as a
-64-bit hash of its lower-case characters, because a Python object per word would be slow.
+The texts are joined into one array of code points. Words begin and end at changes of the character
+class. A word is stored as a 64-bit hash of its lower-case characters, because a Python object per
+word would be slow.
 
-If a C compiler was available during installation (see setup.py), the C versions of the loops in
-`characters_c.c` are used. Results are the same.
+If a C compiler was available during installation (see setup.py), `characters_c.c` replaces the
+loops. Results are the same.
 """
 
 import functools
@@ -29,20 +30,20 @@ except ImportError:
     CONTROL, SPACE, LINE, PUNCTUATION, SENTENCE_END, COMMA, DIGIT, UPPER, LOWER, OTHER_LETTER, NUMERAL, UNSPACED,
     UNSPACED_DIGIT,
 ) = range(13)  # fmt: skip
-"""The character classes. Characters from DIGIT on form words; from UNSPACED on, each character is a
-separate word."""
+"""The character classes. Characters of the classes from DIGIT on form words. From UNSPACED on, each
+character is a separate word."""
 N_CLASSES = 16
-"""A power of two, so that numpy needs no division."""
+"""Number of classes, rounded up to a power of two, so that numpy needs no division."""
 
 _SENTENCE_ENDS = frozenset(".!?。！？…")
 _COMMAS = frozenset(",;:،、，；：")
 # Beyond the CJK extensions (up to U+3347F) there are no letters, only variation selectors and
 # private-use characters, which share one class.
 _CODE_POINTS = 0x34000
-# Many pages have only code points below this one. Building the tables for all code points takes 70
-# ms.
+# Many pages have only code points below this limit, and need only small tables. Building the tables
+# for all code points takes 70 ms.
 _FEW = 0x3000
-# Odd, so that it has an inverse modulo 2^64; otherwise random.
+# Base of the word hashes, a random odd number. Odd numbers have an inverse modulo 2^64.
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)
 
@@ -55,14 +56,15 @@ class PageCharacters:
     """(n_texts, N_CLASSES), number of characters in each class."""
     first: npt.NDArray[np.uint8]
     last: npt.NDArray[np.uint8]
-    """Both: (n_texts,), class of the first and the last character (LINE for an empty text)."""
+    """`first` and `last`: (n_texts,), class of the first and the last character (LINE for an empty
+    text)."""
     hashes: HashArray
     lengths: IntArray
     texts: IntArray
-    """All: (n_words,), for every word in order: its hash, its number of characters, and the index
-    of its text."""
+    """`hashes`, `lengths` and `texts`: (n_words,), the hash of each word, its number of characters,
+    and the index of the text that contains the word."""
     words: IntArray
-    """(n_texts,), number of words in each text, the same as from `words_of` (except for 'İ', which
+    """(n_texts,), number of words in each text, as `words_of` counts them (except for 'İ', which
     Python lower-cases to two characters)."""
 
     @classmethod
@@ -103,8 +105,8 @@ def _read(texts: Sequence[str]) -> tuple[npt.NDArray[Any], ...]:
 
 
 def _find_words(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-    """Return the positions at which words begin and end (exclusive). The last character belongs to
-    no word."""
+    """Return the positions at which words begin and end (exclusive). The last character, a line
+    feed, belongs to no word."""
     is_word, alone = classes >= DIGIT, classes >= UNSPACED
     changes = np.ones(len(classes) + 1, bool)
     np.not_equal(is_word[1:], is_word[:-1], out=changes[1:-1])
@@ -126,8 +128,8 @@ def _hash_words(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray
     return hashes
 
 
-# Sizes are powers of two, so pages of similar length share a table. A page of 8 MB needs 64 MB
-# once.
+# Sizes are powers of two, so pages of similar length share a table. A page of 8 million characters
+# needs two tables of 64 MB each.
 @functools.lru_cache(maxsize=16)
 def _build_powers(base: int, count: int) -> HashArray:
     factors = np.full(count, base, np.uint64)

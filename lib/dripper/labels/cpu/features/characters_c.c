@@ -42,7 +42,7 @@ static void add_word(Reader *reader, uint64_t hash, int64_t length, int64_t text
     reader->texts[reader->n_words++] = text;
 }
 
-/* Read the characters of one text; each has `kind` bytes. Return 0 if a character is beyond the tables. */
+/* Read the characters of one text; each character has `kind` bytes. Return 0 if a character is beyond the tables. */
 static inline int read_text(Reader *reader, int kind, const void *data, Py_ssize_t n, Py_ssize_t text, int64_t *counts, uint8_t *edges) {
     uint64_t hash = 0, power = 1;
     int64_t length = 0;
@@ -100,8 +100,8 @@ static Py_ssize_t count_characters(PyObject *texts) {
 }
 
 /* read(texts, classes, lower, is_clipped): return the arrays counts, edges (n_texts, 2), words, hashes, lengths and texts as
-   bytes. See characters.PageCharacters; edges has its first and last. If a character is beyond the tables `classes` and
-   `lower`, treat it as their last character if is_clipped is set, else return None. */
+   bytes, with the contents of characters.PageCharacters; edges contains its `first` and `last`. If a character is beyond the
+   tables `classes` and `lower`, use their last entry if is_clipped is set, else return None. */
 static PyObject *read_characters(PyObject *self, PyObject *args) {
     Py_buffer arrays[2];
     PyObject *texts, *found[6] = {NULL}, *result = NULL;
@@ -132,8 +132,8 @@ typedef struct {
     uint8_t flags, is_used;
 } Entry;
 
-/* If a search needs more probes than this, or there are more entries, the caller uses numpy. So no page can make the search
-   slow. */
+/* Limits of a table. If a search needs more probes, or there are more entries, the caller uses numpy instead, so that no page
+   can make the search slow. */
 enum { MOST_PROBES = 64, MOST_ENTRIES = 1 << 20 };
 
 typedef struct {
@@ -159,7 +159,7 @@ static void clear(Table *table) {
     free(table->places);
 }
 
-/* Return the entry of a hash, or NULL if there is no room. The hash's last bits do not count, as in vocabulary._group_hashes. */
+/* Return the entry of a hash, or NULL if there is no room. The hash's last bits are ignored, as in vocabulary._group_hashes. */
 static Entry *entry_of(Table *table, uint64_t hash, Py_ssize_t number) {
     uint64_t spread = hash * SPREAD, key = spread >> table->n_bits;
     for (int probe = 0; probe < MOST_PROBES; probe++) {
@@ -198,7 +198,7 @@ static int64_t bits_of(const Page *page, uint64_t key) {
     return first < page->n_cues && page->cue_keys[first] == key ? page->cue_bits[first] : 0;
 }
 
-/* Return the minimum count of the blocks' most frequent words. */
+/* Return the count of the least frequent word among the FREQUENT_WORDS most frequent words of the blocks. */
 static int32_t least_frequent(const Table *table) {
     int32_t top[FREQUENT_WORDS] = {0}, least = 1;
     for (Py_ssize_t index = 0; index <= table->mask; index++) {
@@ -212,7 +212,8 @@ static int32_t least_frequent(const Table *table) {
     return least;
 }
 
-/* Return the number of distinct words in the title, or -1 if the table has no room. */
+/* Fill the rows of `found` for words and cues. Return the number of distinct words in the title, or -1 if the table has no
+   room. */
 static Py_ssize_t count_words(const Page *page, Table *table, Py_ssize_t n_own) {
     Py_ssize_t n_title = 0;
     for (Py_ssize_t number = n_own; number < n_own + page->words[page->n_blocks]; number++) {
@@ -241,7 +242,7 @@ static Py_ssize_t count_words(const Page *page, Table *table, Py_ssize_t n_own) 
     return n_title;
 }
 
-/* Return 0, or -1 if the table has no room. */
+/* Fill the rows of `found` for shingles. Return 0, or -1 if the table has no room. */
 static int count_shingles(const Page *page, Table *table) {
     Py_ssize_t number = 0;
     for (Py_ssize_t text = 0, start = 0; text < page->n_texts; start += page->words[text++])
@@ -267,8 +268,8 @@ static int count_shingles(const Page *page, Table *table) {
     return 0;
 }
 
-/* Return the number of words in the blocks, or -1 if the numbers of words do not add up to n. Set n_shingles to the number of
-   shingles in the texts. */
+/* Return the number of words in the blocks, or -1 if the words of all texts do not add up to n. Set n_shingles to the number of
+   shingles in all texts. */
 static Py_ssize_t add_up(const Page *page, Py_ssize_t n, Py_ssize_t *n_shingles) {
     Py_ssize_t sum = 0, n_own = 0;
     *n_shingles = 0;
@@ -319,7 +320,7 @@ typedef struct {
     PyObject *look_up;
 } Words;
 
-/* Return the bits of a lower-case word, or -1 with an exception. */
+/* Return the bits of a lower-case word, or -1 with an exception set. */
 static int64_t bits_of_word(const Words *words, const char *letters, Py_ssize_t length) {
     uint64_t hash = length;
     for (Py_ssize_t index = 0; index < length; index++) hash = (hash ^ (uint8_t)letters[index]) * SPREAD;
@@ -352,7 +353,7 @@ static Py_ssize_t value_at(int kind, const void *tag, Py_ssize_t at, Py_ssize_t 
 
 enum { LONGEST_VALUE = 200 };
 
-/* Return the bits of the words in a tag's names, or -1 with an exception. */
+/* Return the bits of the words in a tag's names, or -1 with an exception set. */
 static int64_t bits_of_tag(const Words *words, PyObject *tag) {
     int kind = PyUnicode_KIND(tag);
     const void *data = PyUnicode_DATA(tag);

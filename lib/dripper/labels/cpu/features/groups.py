@@ -1,8 +1,8 @@
 """Computes features that compare parts of a page: paragraphs' votes for their containers, repeated
 siblings, and the headings above a block.
 
-From many pages, a network that sees a window of blocks could learn all of this. The 2,300 training
-pages are too few, so the network gets these features.
+A network that sees a window of blocks could learn these features itself, but 2,300 training pages
+are too few for that.
 """
 
 import numpy as np
@@ -46,10 +46,10 @@ def compute_group_features(
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
     Args:
-        chars, link_chars, commas: (n_blocks,), the characters, characters in links and commas of
-            each block's text.
-        cues: (n_blocks, len(CUES)), 1 for each cue in a block's text, otherwise 0.
-        is_heading: (n_blocks,).
+        chars, link_chars, commas: (n_blocks,), the number of characters, of characters in links,
+            and of commas in each block's text.
+        cues: (n_blocks, len(CUES)), 1 if a block's text has a cue of this kind, otherwise 0.
+        is_heading: (n_blocks,), whether each block is a heading.
     """
     chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
     return np.concatenate(
@@ -70,8 +70,8 @@ def _count_votes(
     chars_in: FloatArray,
     links_in: FloatArray,
 ) -> FloatArray:
-    """Return the votes of each block's containers relative to the winner's votes, and the position
-    of the winner."""
+    """Return the votes for each block's containers, as fractions of the votes for the winning
+    container. Also return the winner's position, text and links."""
     index = np.arange(len(chars))
     points = (
         (1 + commas + np.minimum(chars // 100, 3)) * (1 - link_chars / np.maximum(chars, 1)) * (chars >= _VOTER_CHARS)
@@ -91,8 +91,9 @@ def _count_votes(
 
 
 def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
-    """Return, for each container of a block, the number, text and links of its siblings with the
-    same tag. Also return the block's position in the page's main list."""
+    """For each container of a block, return features of the container's siblings with the same tag:
+    their number, mean length and fraction of link text. Also return the block's position in the
+    page's main list, which is the group of siblings with the most unlinked text."""
     n_elements, n_blocks = len(places.parents), len(places.elements)
     group = places.tag_numbers * n_elements + places.parents
     _, group = np.unique(group, return_inverse=True)

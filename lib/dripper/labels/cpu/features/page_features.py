@@ -38,7 +38,8 @@ KINDS: Mapping[str, frozenset[str]] = {
     "list": words("itemlist collectionpage product.group searchresultspage offercatalog"),
     "website": words("website"),
 }
-"""Types that pages declare in `og:type` and JSON-LD (see `dripper.tree.head`)."""
+"""Kinds of pages, each with the types by which pages declare this kind in `og:type` and JSON-LD
+(see `dripper.tree.head`)."""
 KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
 NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
 """The feature columns, in order."""
@@ -56,7 +57,7 @@ _COUNTED, _TYPES, _FIELDS = map(
     ),
 )
 STRUCTURE_NAMES = (*_COUNTED, *_TYPES, *(f"field_{field}" for field in _FIELDS))
-"""Columns for the page as a whole, on the activation grid. The kind of page is estimated from them.
+"""Columns for the page as a whole, in multiples of 1/256. The kind of page is estimated from them.
 They are the number of elements by name (log), whether the page declares each type, and the number
 of form fields by type (log; fields with the same start tag count once)."""
 
@@ -67,9 +68,9 @@ LONG_BLOCK_CHARS = 200
 class PageFeatures(NamedTuple):
     """The features of a page.
 
-    blocks: the raw features, as in `NAMES`, with the container ranges (for the containers of each
-    block from the inside out, then the page). words: (n_blocks,), the number of words in each
-    block. structure: as in `STRUCTURE_NAMES`.
+    blocks: the raw features, as in `NAMES`, and the ranges of blocks in each block's containers,
+    from the innermost container to the page. words: (n_blocks,), the number of words in each block.
+    structure: as in `STRUCTURE_NAMES`.
     """
 
     blocks: BlockSequence
@@ -123,8 +124,8 @@ def _read_kinds(hints: Hints) -> list[bool]:
 def _compute_position_features(
     chars: FloatArray, link_chars: FloatArray, text: npt.NDArray[np.float32], tree: npt.NDArray[np.float32]
 ) -> FloatArray:
-    """Return the position of a block on the page, the shape of the page, and the distances to
-    headings and long blocks."""
+    """Return features of each block's position on the page, of the whole page, and of the distances
+    to headings and long blocks."""
     n_blocks, total = len(chars), max(chars.sum(), 1)
     index = np.arange(n_blocks)
     far = np.minimum(index, FARTHEST)
@@ -160,8 +161,8 @@ def _compute_median(values: FloatArray) -> float:
 
 
 def _since(flags: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
-    """Return, for every block, the distance in blocks to the last flagged block (0 for the block
-    itself), and the index of that block, or -1."""
+    """Return, for every block, the distance in blocks to the last flagged block (0 if the block
+    itself is flagged), and the index of that flagged block (-1 if there is none)."""
     index = np.arange(len(flags))
     last = np.maximum.accumulate(np.where(flags, index, -1))
     return np.minimum(index - last, FARTHEST), last

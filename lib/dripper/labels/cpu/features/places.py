@@ -1,5 +1,5 @@
-"""Finds the positions of a page's blocks in its tree: containers, the ranges of blocks and elements
-in them, and the number of link characters in each text.
+"""Finds the positions of a page's blocks in its tree: the containers of each block, and the range
+of blocks in each container. Also counts the characters inside links.
 """
 
 from collections import defaultdict
@@ -22,30 +22,32 @@ LEVELS = 5
 element's parent, and so on."""
 
 FARTHEST = 16_384
-"""The largest distance in blocks. Greater distances are replaced by this number. No training page
-has more than a third of this number of blocks. Without this limit, the probability fell from block
-to block on a page of 120,000 identical paragraphs, and reached 0 at the end."""
+"""Limit for distances in blocks. Larger distances are replaced by this number. No training page has
+more than a third of this number of blocks. Without this limit, the probability fell from block to
+block on a page of 120,000 identical paragraphs, and reached 0 at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
     """The blocks and the elements around them. Elements without blocks are left out, so element
-    indexes differ from the tree's."""
+    indexes differ from indexes in the tree."""
 
     tags: list[str]
     start_tags: list[str]
     parents: IntArray
-    """All: one value per element, in document order. The root is number 0, and is its own
-    parent."""
+    """`tags`, `start_tags` and `parents`: one value per element, in document order. The root is
+    number 0, and is its own parent."""
     elements: IntArray
-    """(n_blocks,), the block's element; for a run, the element around it."""
+    """(n_blocks,), the block's element; for a run, the element around the run."""
     is_run: npt.NDArray[np.bool_]
-    """(n_blocks,)."""
+    """(n_blocks,), whether the block is a run, which has no element of its own."""
     containers: IntArray
-    """(n_blocks, LEVELS), the element around the block and its ancestors; the root is repeated."""
+    """(n_blocks, LEVELS), the element around the block, followed by that element's ancestors; the
+    root is repeated."""
     starts_in: IntArray
     ends_in: IntArray
-    """Both: (n_elements,), the range of blocks in each element, end exclusive."""
+    """`starts_in` and `ends_in`: (n_elements,), the range of blocks in each element, end
+    exclusive."""
     tag_numbers: IntArray
     """(n_elements,), each element's tag as a number."""
     by_end: IntArray
@@ -92,8 +94,8 @@ def find_places(page: Page) -> Places:
     _, _, block_elements, runs, firsts, lasts = zip(*page.blocks, strict=True)
     is_run, begin, end = np.array(runs, bool), np.array(firsts, np.int64), np.array(lasts, np.int64)
     all_opens, all_closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
-    # A run may begin with the tag of an element that it contains, but it is inside every open
-    # element that begins earlier.
+    # A run may begin with the start tag of an element, and contains this element. All open elements
+    # that begin earlier contain the run.
     begins = 2 * begin - is_run
     first_block, end_block = begins.searchsorted(2 * all_opens), begins.searchsorted(2 * all_closes, side="right")
     used = np.flatnonzero(first_block < end_block)
@@ -120,7 +122,7 @@ def _pick(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
 
 
 def number_distinct(keys: Sequence[Hashable]) -> IntArray:
-    """Return a number for each key, the same for the same key: 0, 1, … in order of first
+    """Return a number for each key. Equal keys have equal numbers: 0, 1, … in order of first
     appearance."""
     numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
@@ -128,7 +130,7 @@ def number_distinct(keys: Sequence[Hashable]) -> IntArray:
 
 def link_chars(page: Page) -> list[int]:
     """Return, for each block, the number of characters of its text that are inside links. White
-    space at the ends of a link's text does not count. Linear in the page's parts.
+    space at the ends of a link's text does not count. Takes time linear in the page's parts.
 
     Links around blocks and links inside blocks are treated alike.
     """
@@ -137,8 +139,8 @@ def link_chars(page: Page) -> list[int]:
 
 
 def sum_link_chars(tree: Tree) -> list[int]:
-    """Return the number of characters inside links before each text of the page, and finally in the
-    whole page: one number more than texts. White space at the ends of text is not counted."""
+    """Return running totals of the characters inside links: the total before each text of the page,
+    and last the total of the whole page. White space at the ends of text is not counted."""
     counts, covered = [0] * (len(tree.parts) // 2 + 1), -1
     for element in tree.find("a"):
         first, last = tree.opens[element] + 1, tree.closes[element]

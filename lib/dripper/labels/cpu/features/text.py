@@ -1,7 +1,7 @@
 """Computes features of the blocks' texts: characters, sentences, dates, words.
 
-All features are computed from the arrays of :class:`PageCharacters`, except dates, which are
-searched in each text.
+Dates are searched by a regular expression in each text. All other features are computed from the
+arrays of :class:`PageCharacters`.
 """
 
 import re
@@ -18,7 +18,7 @@ from dripper.labels.cpu.features.vocabulary import compute_word_features
 from dripper.tree.head import Hints
 
 # A year, a time or date in digits, or an ideographic date. The pattern begins with a character
-# class, so that the search skips other text in C.
+# class, so that the search can skip text without digits in C.
 _DATE = re.compile(r"\d(?:(?:(?<=\b1)9|(?<=\b2)0)\d\d\b|\d?[:./-]\d{2}|\s*[年月日])")
 
 _CHARACTER_NAMES = (

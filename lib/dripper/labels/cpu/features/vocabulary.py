@@ -50,16 +50,16 @@ CUES: dict[str, str] = {
 """Words and word pairs by which people recognise the kind of a block; none is specific to a site's
 template."""
 CUE_WORDS = 12
-"""Number of words at the beginning of a block in which cues are looked up: a cue deeper in the text
-is part of its prose."""
+"""Number of words at the beginning of a block that are checked for cues. Later in the text, the
+same words are ordinary prose."""
 
 NAMES = (
     "of_title", "title_covered", "frequent_words", "short_words", "distinct_words", "no_words",
     "copied_before", "copied_after", "seen_before", "seen_after", "in_description", "in_json_ld", *(f"cue_{name}" for name in CUES),
 )  # fmt: skip
 
-# Factors that spread the second and third word of a sequence over all bits, so that "a b" and "b a"
-# differ.
+# Factors for the hashes of the second and third word of a sequence, so that "a b" and "b a" have
+# different hashes.
 _PAIR, _THIRD = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
 # An odd factor: the high bits of its product with a hash depend on all bits of the hash. Hashes of
 # short words differ only in their low bits.
@@ -104,13 +104,13 @@ def _count_in_c(page: PageCharacters, counts: IntArray) -> int:
 
 
 def _count(page: PageCharacters, counts: IntArray) -> int:
-    """Fill the rows of `counts`, for each block, and return the number of distinct words in the
-    title.
+    """Fill `counts`, which has a column for each block, and return the number of distinct words in
+    the title.
 
-    The rows are: distinct words that are also in the title, distinct words, frequent words at the
-    beginning, short words at the beginning, bits of cues, and shingles. The last four rows count
-    the shingles that are also in an earlier block, in a later block, in the description, and in the
-    JSON-LD text.
+    The first rows are: distinct words that are also in the title, distinct words, frequent words at
+    the beginning, short words at the beginning, bits of cues, and shingles. The last four rows
+    count the shingles that are also in an earlier block, in a later block, in the description, and
+    in the JSON-LD text.
     """
     n_blocks = counts.shape[1]
     words = page.words[:n_blocks]
@@ -130,8 +130,8 @@ def _count_words(page: PageCharacters, counts: IntArray, owner: IntArray, place:
     # The title is the last text, and counts as an additional block.
     in_block, n_words = page.texts[order], int(is_new.sum())
     of_title = np.bincount(number[in_block == n_blocks], minlength=n_words)
-    # Each (block, word) pair counts once: occurrences of the same word are in the order of their
-    # blocks.
+    # Count each (block, word) pair once: occurrences of a word are sorted by block, so a pair is
+    # new if the block changes.
     once = is_new.copy()
     once[1:] |= in_block[1:] != in_block[:-1]
     frequent = _are_frequent(np.bincount(number, minlength=n_words) - of_title)[number]
@@ -144,8 +144,8 @@ def _count_words(page: PageCharacters, counts: IntArray, owner: IntArray, place:
 
 
 def _compute_copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
-    """Return, as log(1 + n), the numbers of blocks before and after each block that have exactly
-    the same text."""
+    """Return, for each block, the number of earlier and of later blocks with exactly the same text,
+    as log(1 + n)."""
     counts: defaultdict[str, int] = defaultdict(int)
     before = []
     for text in texts:
@@ -164,7 +164,7 @@ def _count_shingles(page: PageCharacters, counts: IntArray) -> None:
     owner = owner[whole]
     shingles = hashes[:-2] + hashes[1:-1] * _PAIR + hashes[2:] * _THIRD
     order, is_new = _group_hashes(shingles[whole])
-    # Most shingles occur once; the others are in the order of their texts: blocks, title,
+    # Most shingles occur once. Occurrences of the others are sorted by text: blocks, title,
     # description, JSON-LD.
     several = np.flatnonzero(~(is_new & np.append(is_new[1:], True)))
     texts, starts = owner[order[several]], np.flatnonzero(is_new[several])
@@ -185,12 +185,12 @@ def _count_shingles(page: PageCharacters, counts: IntArray) -> None:
 
 
 def _group_hashes(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """Return an order that groups equal hashes, earlier ones first, and flags for the beginning of
-    each group.
+    """Return an order in which equal hashes are neighbours, earlier ones first, and flags that mark
+    the first hash of each group.
 
-    `np.unique` is slow for the few words of a page. So the position of each hash replaces its last
-    bits, only as many as the largest position needs. All such keys differ, so no stable sort of
-    indexes is needed. For a million words, 44 bits of each hash remain.
+    `np.unique` is slow for the few words of a page. Instead, each hash's position replaces its last
+    bits, and the results are sorted. They all differ, so no stable sort of indexes is needed. For a
+    million words, positions take 20 bits, and 44 bits of each hash remain.
     """
     n_bits = np.uint64(len(hashes).bit_length())
     keys = hashes * _SPREAD >> n_bits << n_bits
@@ -228,9 +228,9 @@ def _read_cues(hashes: HashArray, texts: IntArray, place: IntArray, n_blocks: in
 @functools.cache
 def _build_cue_table() -> tuple[HashArray, IntArray, npt.NDArray[np.bool_]]:
     """Return the hashes of all cues in ascending order, the bits of each cue, and a table of 2^14
-    flags. A flag is set if a cue's hash begins with these 14 bits.
+    flags. Flag i is set if the first 14 bits of a cue's hash are the number i.
 
-    Cues are split into words as text is: an ideograph is a word.
+    Cues are split into words like all text, so each ideograph is a word.
     """
     bits: dict[int, int] = {}
     for bit, cues in enumerate(CUES.values()):
