@@ -10,9 +10,9 @@ from dripper.tree.elements import HEADINGS, words
 from dripper.tree.tree import Tree
 
 _MOST_INSIDE = 50
-"""Maximum number of elements inside a heading to check."""
+"""Maximum number of elements inside a heading that are recognised as parts of the heading."""
 _MOST_AROUND = 5
-"""Maximum number of elements, from a heading upwards, to check for a link."""
+"""Number of elements to check for a link around a heading, from the heading upwards."""
 _HEADS, _CONTROLS = words("div header hgroup span"), words("a button")
 _MOST_CONTROLS = 2
 """Maximum number of controls beside a heading. The heading does not announce controls."""
@@ -33,9 +33,9 @@ class Heading(NamedTuple):
     heading."""
     level: int
     last: int
-    """The index after the last block that the heading announces. This block is before the next
-    heading of the same or a higher level, and inside the nearest element around the heading that
-    contains other blocks."""
+    """The index after the last block that the heading announces. All announced blocks are before
+    the next heading of the same or a higher level, and inside the nearest element that contains the
+    heading and other blocks."""
     following: int
     """The first block of the next heading of the same or a higher level, in any element."""
     is_link: bool

@@ -39,7 +39,7 @@ Span = tuple[int, int, int, bool]
 
 
 class Kinds(NamedTuple):
-    """The elements of each kind. `block` and `splits` are flags by element number."""
+    """The elements of each kind. `block` and `splits` have one flag for each element."""
 
     block: bytearray
     """Elements that are blocks."""
@@ -53,11 +53,11 @@ def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> t
     """Split the page into paragraphs. Return the paragraphs in the order in which they end. Also
     return the elements that were split.
 
-    Linear in the number of elements and parts.
+    Takes time linear in the number of elements and parts.
 
     Args:
         texts: `tree.parts`, possibly with modified text and blanked elements.
-        removed: Flags by element. Removed elements are ignored.
+        removed: One flag for each element. Removed elements are ignored.
     """
     paragraphs, entered = _walk(tree, texts, removed, kinds)
     body = tree.tags.index("body") if "body" in tree.tags else -1
@@ -160,8 +160,7 @@ def classify(
 def _find_tables(
     tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool, in_line: Set[int]
 ) -> frozenset[int]:
-    """Return the data tables. The cells of all other tables, the layout tables, are marked as
-    blocks."""
+    """Return the data tables. Mark the cells of all other tables (layout tables) as blocks."""
     tables = [element for element in tree.find("table") if not removed[element]]
     data, layout, cells = set[int](), set[int](), list[int]()
     # Tables with `col`, and tables with another table or a form inside.

@@ -77,8 +77,8 @@ def write_simplified(
 ) -> str:
     """Write the simplified markup of the blocks, with short tags and collapsed white space.
 
-    `parts` are the tree's parts after lists and text have been shortened. So no time is spent on
-    tags that are left out: nine out of ten in a list of 10,000 items.
+    `parts` are the tree's parts with lists and text already shortened. So no time is spent on tags
+    that are left out (nine out of ten in a list of 10,000 items).
 
     Args:
         surround: Returns the markup around a block. If None, this is the block's own tags or, for a
@@ -110,8 +110,8 @@ def write_simplified(
 
 
 class ShortTags(dict[str, str]):
-    """Maps tags to their short form, on first use, because only half of a page's tags are in
-    blocks.
+    """Maps each tag to its short form, computed on first use, because only half of a page's tags
+    are in blocks.
 
     names: the element name of each tag. clean: a function to apply to each tag before shortening.
     """
@@ -209,7 +209,7 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
 
     `cutoff` applies to all text outside tables and formulas, and `table_cutoff` to all text inside.
     As in MinerU-HTML 1.1, text inside a table or formula also counts towards `cutoff` if it comes
-    after another element. But no text inside is truncated because of `cutoff`.
+    after another element. But `cutoff` never truncates the text inside.
     """
     used = used_inside = depth = 0
     for index in range(first, last + 1):

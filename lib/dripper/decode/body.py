@@ -34,7 +34,7 @@ _CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decompressor], ...]]] = {
     "bzip2": (BZIP2_MAGIC, (Bzip2Decompressor,)),
 }
 """Content coding → its magic bytes and its decompressors. RFC 9110 8.4.1.2 defines deflate as zlib
-data, but many servers send raw deflate."""
+data, but many servers send raw deflate, so both are tried."""
 
 _DICTIONARY_CODINGS = {"dcb": b"\xffDCB", "dcz": b"\x5e\x2a\x4d\x18\x20\0\0\0"}
 """Content coding with a dictionary → its magic bytes, which precede the dictionary's SHA-256."""
@@ -54,9 +54,9 @@ class Body:
 
     payload: bytes
     cut: bool = False
-    """Whether the end is missing."""
+    """Whether the end of the body is missing."""
     flags: tuple[str, ...] = ()
-    """Oddities; see `dripper.warc.read.record.FLAGS`."""
+    """Problems found while decoding; see `dripper.warc.read.record.FLAGS`."""
 
 
 def decode_body(
@@ -69,16 +69,16 @@ def decode_body(
     """Undo `Transfer-Encoding: chunked`, then the content codings, the last one first (RFC 9110
     8.4, RFC 9112 7.1).
 
-    Headers often contradict the body, because Common Crawl and wget keep decoded bodies under the
-    original headers. In this case, the body is used unchanged, with a flag. If a body is damaged in
-    the middle, the bytes before the damage are kept, with another flag.
+    Headers often contradict the body, because Common Crawl and wget store decoded bodies with the
+    original headers. Such a body is returned unchanged, with a flag. Of a damaged body, the bytes
+    before the damage are returned, with another flag.
 
     Args:
         find_dictionary: Returns the dictionary with the given SHA-256 digest, or None.
 
     Raises:
         PageError: PAGE_TOO_LARGE if the body is larger than `max_bytes`, BODY_UNREADABLE if nothing
-            can be read.
+            of it can be decoded.
 
     >>> decode_body(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\n", "chunked", "", 100).payload
     b'abc'
@@ -94,7 +94,7 @@ def decode_body(
             body = _undo_with_dictionary(coding, body, max_bytes, find_dictionary)
         else:
             body = _undo(coding, body, max_bytes)
-    if body.payload.startswith(GZIP_MAGIC):  # encoded twice, or encoded and not declared: no HTML starts like this
+    if body.payload.startswith(GZIP_MAGIC):  # encoded twice, or encoded without a header; HTML cannot start like this
         body = _undo("gzip", _add_flag(body, "undeclared gzip"), max_bytes)
     if len(body.payload) > max_bytes:
         raise _explain_too_large(max_bytes)
@@ -115,7 +115,7 @@ def _explain_too_large(max_bytes: int) -> PageError:
 
 
 def _join_chunks(stored: bytes) -> Body:
-    """Join the chunks. The first invalid chunk and all bytes after it are appended unchanged."""
+    """Join the chunks of a body. From the first invalid chunk on, bytes are appended unchanged."""
     parts: list[bytes] = []
     at = 0
     while len(parts) < MAX_CHUNKS and (line := _CHUNK_LINE.match(stored, at)):
@@ -153,8 +153,8 @@ def _undo(coding: str, body: Body, max_bytes: int) -> Body:
 
 
 def _undo_with_dictionary(coding: str, body: Body, max_bytes: int, find_dictionary: FindDictionary | None) -> Body:
-    """Undo a coding with a dictionary (RFC 9842 4 and 5). The dictionary's digest follows the magic
-    bytes."""
+    """Undo a content coding that uses a dictionary (RFC 9842, sections 4 and 5). The magic bytes
+    are followed by the dictionary's digest."""
     stored, magic = body.payload, _DICTIONARY_CODINGS[coding]
     if not stored:
         return body
@@ -191,8 +191,7 @@ def _take_as_it_is(body: Body, problem: str) -> Body:
 
 
 def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> tuple[bytes, str]:
-    """Return the inflated bytes of all members in `stored`, and the problem, or "" if there is
-    none."""
+    """Inflate all members in `stored`. Return the inflated bytes, and the problem ("" if none)."""
     parts: list[bytes] = []
     first, at, n_bytes, n_members, problem = stored[:3], 0, 0, 0, ""
     while at < len(stored) and not problem:
@@ -218,7 +217,7 @@ def inflate_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
     """Decompress a page if it is gzip, zstd or bzip2. (Brotli data cannot be recognised, because it
     has no magic bytes.)
 
-    Raises PageError: NOT_HTML if the page is certainly something else. For bytes, also raises the
+    Raises PageError: NOT_HTML if the page is certainly not HTML. For bytes, also raises the
     errors of `decode_body`.
 
     >>> inflate_page(b"<p>one"), inflate_page("two")

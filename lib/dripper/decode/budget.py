@@ -13,20 +13,20 @@ coding may inflate the output of the previous coding."""
 
 MAX_BODY_MEMBERS = 1 << 16
 """Maximum number of gzip members or zstd frames in one body. Reading this many takes half a second.
-`pigz -i` writes 256 for 32 MiB."""
+`pigz -i` writes 256 members for 32 MiB."""
 
 MAX_CHUNKS = 1 << 20
 """Maximum number of chunks in one body. Joining this many takes less than a second. A server that
 sends each byte as a chunk reaches the maximum at 1 MiB."""
 
 MAX_JSON = 1 << 22
-"""Maximum bytes of a body that is parsed to find out whether it is JSON: `[[],[],…` takes 25 times
-its size in memory."""
+"""Maximum size in bytes of a body that is parsed to check whether it is JSON. Parsing `[[],[],…`
+takes 25 times its size in memory."""
 
 _MEMBER_BYTES = 1 << 30
 _MEMBER_RATIO = 100
 """A member may inflate to 1 GiB, or to 100 times its stored bytes if that is more. gzip can reach a
-ratio of 1,032; whole crawls in one member reach 20."""
+ratio of 1,032. Whole crawls that are stored as one member reach 20."""
 
 MEMBER_RECORDS = 10_000
 RECORD_BYTES = 16
@@ -37,11 +37,11 @@ _DOUBT_BYTES = 1 << 26
 _DOUBT_RATIO = 64
 
 CHAIN_BYTES = 1 << 24
-"""Maximum number of inflated bytes read to find out whether a span may begin at a member
-(`dripper.warc.read.spans`). For ordinary pages, about 1 MiB is enough."""
+"""Maximum number of inflated bytes read to decide whether a span may begin at a member (see
+`dripper.warc.read.spans`). For ordinary pages, about 1 MiB is enough."""
 
 MAX_GZIP_HEADER = 4096
-"""Maximum bytes of a member's own header, which includes the name of the compressed file."""
+"""Maximum number of bytes in a gzip member's header. The header may contain a file name."""
 
 
 def may_inflate(stored_bytes: int) -> int:
@@ -54,10 +54,10 @@ def may_inflate(stored_bytes: int) -> int:
 
 
 def may_doubt(n_bytes: int, n_read: int) -> bool:
-    """Return whether the `n_bytes` of damaged members may be read again to search for other
-    members.
+    """Return whether the search for intact members in damaged data may go on after reading
+    `n_bytes` again.
 
-    The limit is 64 MiB, plus 64 bytes for each of the `n_read` stored bytes read so far. Real
-    damage takes about 100 kB.
+    The limit is 64 MiB, plus 64 bytes for each of the `n_read` stored bytes read so far. In real
+    damaged archives, the search reads about 100 kB.
     """
     return n_bytes <= _DOUBT_BYTES + _DOUBT_RATIO * n_read

@@ -1,5 +1,5 @@
-"""Decodes bytes to text as browsers do, by the WHATWG encoding and HTML standards (BOM, header,
-`meta` prescan). If a page declares no possible encoding, a detector decides.
+"""Decodes a page's bytes to text as browsers do, following the WHATWG encoding and HTML standards
+(BOM, header, `meta` prescan). If a page declares no known encoding, a detector decides.
 """
 
 import codecs
@@ -18,12 +18,12 @@ SCAN_BYTES = 65_536
 """Maximum number of bytes scanned for a declaration. The standard scans 1,024 bytes, but its parser
 starts over at a later `meta` in the head (13.2.3.5). Chromium scans to the end of the head. Of
 2,374 pages from five freely licensed sets, 2,008 have the declaration in the first 1,024 bytes, and
-227 in the next 64,512. In 22 pages, it comes later or only inside a script, and 117 pages have
-none."""
+227 in the next 64,512. In 22 pages, the declaration comes later or only inside a script, and 117
+pages have none."""
 
 _ALWAYS_BYTES = 1024
-"""Within these first bytes a `body` tag does not end the search, as in the standard and in
-Chromium."""
+"""Within this many bytes, a `body` tag does not end the search for a declaration, as in the
+standard and in Chromium."""
 
 _RAW_END = re.compile(rb"</(?:script|style|title|textarea)", re.IGNORECASE)
 _RAW_TAGS = frozenset({b"<script", b"<style", b"<title", b"<textarea"})
@@ -31,7 +31,7 @@ _TAG = re.compile(rb"</?[a-z][^\s/>]*", re.IGNORECASE)
 _META = re.compile(rb"<meta(?=[\s/])", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""[\s/]*([^\s/>=][^\s/>=]*)\s*(?:=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?""")
 _ATTRIBUTES = re.compile(rb"(?:%s)*" % _ATTRIBUTE.pattern)
-"""All attributes of a tag in one match. Nothing follows in the pattern, so the search cannot
+"""Matches all attributes of a tag at once. Nothing follows the repeated group, so the search cannot
 backtrack."""
 _CHARSET = re.compile(rb"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
 _XML = re.compile(rb"""<\?xml[^>]*?\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')""")
@@ -88,8 +88,8 @@ def _find_meta_label(head: bytes) -> str | None:
 
 
 def _parse_attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
-    """Return the attributes that begin at `at`, by lower-case name, and the position after them. If
-    a name occurs several times, its first attribute counts."""
+    """Parse the attributes that begin at `at`. Return them keyed by lower-case name, and the
+    position after them. If a name occurs several times, its first attribute counts."""
     attributes: dict[bytes, bytes] = {}
     while attribute := _ATTRIBUTE.match(head, at):
         name, *values = attribute.groups()
@@ -120,11 +120,11 @@ def _decode_label(label: bytes) -> str:
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 
 _DETECT_BYTES = 1 << 14
-"""Maximum number of bytes given to the detector, beginning with the first non-ASCII byte. This
-number was tested on 985 pages in 14 encodings. They come from three training sets, and their
-declarations were removed. Given 16 KiB, chardetng (Apache-2.0, MIT) names the right encoding for
-983 pages (8 ms per page), and given 128 KiB, for 981. Given whole pages, uchardet in resiliparse
-names 972, cchardet 927, charset-normalizer 111 of 124, and chardet 7 names 895."""
+"""Maximum number of bytes given to the detector, beginning with the first non-ASCII byte. It was
+tested on 985 pages in 14 encodings from three training sets, with their declarations removed. With
+16 KiB, chardetng (Apache-2.0, MIT) names the right encoding for 983 pages (8 ms per page), and with
+128 KiB, for 981. With whole pages, uchardet (in resiliparse) is right for 972 pages, cchardet for
+927, chardet 7 for 895, and charset-normalizer for 111 of 124."""
 
 _MOSTLY_UTF8 = 20
 """A page that declares no encoding is UTF-8 if it has more than this number of UTF-8 continuation
@@ -132,15 +132,15 @@ bytes per error. Errors are common: titles are often cut in the middle of a char
 
 _SURELY_UTF8 = 10
 """A page with at least this number of UTF-8 continuation bytes and no error is UTF-8, regardless of
-its declaration. GBK is the most likely to look like UTF-8: ten of its frequent characters are valid
-UTF-8 by chance once in 10^7. Of 8,124 labelled pages, 378 declare another encoding although they
-are UTF-8. 322 of these are in one set, and its collectors stored them that way. Of 591 pages in
-archives, none is UTF-8 and declares another encoding."""
+its declaration. GBK is the encoding most likely to look like UTF-8: ten frequent GBK characters are
+valid UTF-8 by chance once in 10^7. Of 8,124 labelled pages, 378 declare another encoding although
+they are UTF-8. 322 of the 378 are in one data set, and its collectors stored them that way. Of 591
+pages in web archives, no UTF-8 page declares another encoding."""
 
 _HEAD_BYTES = 1024
 _FEWEST_ZEROS = 0.25
-"""Minimum fraction of a UTF-16 page's characters that have a zero high byte. There are many,
-because markup is ASCII."""
+"""A page counts as UTF-16 only if more than this fraction of its characters have a zero high byte.
+In real UTF-16 pages, many characters do, because markup is ASCII."""
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B](?:[\x21-\x7e]{2})+(?:\x1b\([BJ]|[\r\n<]|\Z)")
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -157,13 +157,13 @@ class DecodedText:
     encoding: str
     """The WHATWG name, in lower case."""
     source: CharsetSource
-    """The source of the encoding."""
+    """The step that chose the encoding (see `decode`)."""
     errors: int = 0
     """The number of U+FFFD that decoding inserted."""
 
 
 class Utf8(NamedTuple):
-    """A page as valid UTF-8; the other fields are as in `DecodedText`."""
+    """A page converted to valid UTF-8. The other fields are as in `DecodedText`."""
 
     utf8: bytes
     encoding: str
@@ -178,10 +178,11 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
     the byte order mark; the `charset` in the HTTP header `content_type`; the `meta` or XML
     declaration; UTF-8, if the bytes are valid; chardetng, Firefox's detector. As in browsers, even
     a wrong declaration is obeyed, unless the bytes themselves leave no doubt (source `detector`).
-    Valid UTF-8 is decoded as UTF-8, because programs that save a page as UTF-8 keep the declaration
-    of its server. ISO-2022-JP escapes and UTF-16 zero bytes also override a declaration. Declared
-    UTF-8 is ignored if more multi-byte characters are broken than whole. In this case, the page's
-    own declaration or the detector decides. A declaration that names no known encoding is ignored.
+    Valid UTF-8 is decoded as UTF-8 regardless of the declaration, because programs that save a page
+    as UTF-8 leave its old declaration in place. ISO-2022-JP escapes and UTF-16 zero bytes also
+    override a declaration. A declaration of UTF-8 is ignored if more than half of the multi-byte
+    characters are invalid. In this case, the page's own declaration or the detector decides. A
+    declaration of an unknown encoding is ignored.
 
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
     DecodedText(text='café', encoding='windows-1252', source='http', errors=0)
@@ -191,7 +192,7 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
 
 
 def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
-    """Decode a page like `decode`, but return UTF-8 for the parser. Never raises.
+    """Decode a page like `decode`, but return UTF-8 bytes, for the parser. Never raises.
 
     Most pages are already UTF-8, and are not encoded again.
     """
@@ -233,8 +234,8 @@ def _choose_encoding(payload: bytes, content_type: str | None) -> tuple[bytes, s
 
 
 def _find_unmistakable(payload: bytes) -> str | None:
-    """Return the encoding of a page without a byte order mark if its bytes allow only one, else
-    None."""
+    """Return the encoding of a page without a byte order mark if its bytes fit only one encoding,
+    else None."""
     if encoding := find_unmarked_utf16(payload):
         return encoding
     # Searching for one byte is thirty times as fast as searching for two.
@@ -257,8 +258,8 @@ def find_unmarked_utf16(payload: bytes) -> str | None:
 
 
 def _count_broken(payload: bytes) -> int:
-    """Return the number of broken characters in a page that declares UTF-8, or 0 if at most half of
-    its multi-byte characters are broken."""
+    """Count the invalid characters in a page that declares UTF-8. Return 0 if at most half of its
+    multi-byte characters are invalid."""
     if _count_continuing_bytes(payload) is not None:
         return 0
     text = payload.decode("utf-8", "replace")
@@ -280,8 +281,8 @@ def _look_up_encoding(label: str | None) -> str | None:
 
 
 def _find_meta_encoding(payload: bytes) -> str | None:
-    """Return the encoding that the page itself declares. The declaration was readable as ASCII, so
-    the page cannot be UTF-16."""
+    """Return the encoding that the page itself declares. A declared UTF-16 becomes UTF-8: the
+    declaration was readable as ASCII, so the page cannot be UTF-16."""
     name = _look_up_encoding(find_declared_label(payload))
     if name in ("utf-16le", "utf-16be"):
         return "utf-8"
@@ -311,7 +312,7 @@ def _guess_encoding(payload: bytes) -> str:
     match = _NOT_ASCII.search(payload)
     start = match.start() if match else 0
     detector = EncodingDetector()
-    # If `last` were set at a cut, the detector would count the half character there as an error,
-    # and one error rules out an encoding.
+    # `last` must be false for truncated input. Otherwise, half a character at its end would count
+    # as an error, and one error rules out an encoding.
     detector.feed(payload[start : start + _DETECT_BYTES], last=start + _DETECT_BYTES >= len(payload))
     return _look_up_encoding(detector.guess(tld=None, allow_utf8=False)) or "windows-1252"

@@ -18,17 +18,17 @@ from typing import Any, Protocol
 from dripper.extras import needed
 
 MAX_OUTPUT = 1 << 20
-"""Maximum number of bytes that one call returns, so that a gzip bomb (1:1000) costs time but not
-memory."""
+"""Maximum number of bytes that one call of `inflate` returns. It limits the memory that a gzip bomb
+(1:1000) can take."""
 
 _BITE = 1 << 16
 _FIRST_BITE = 1 << 10
-"""Number of bytes in the input of the first decompressor call. The number is small, because a body
-may have many short members, and the input is copied for each member."""
+"""Number of bytes passed in the first call for a member. It is small, because each call copies its
+input, and a body may have many short members."""
 
 _ZSTD_INPUT = 2048
-"""Maximum number of stored bytes for one call of zstandard, which has no output limit. A 4-byte
-block may inflate to 128 KiB, so a call may return 64 MiB."""
+"""Maximum number of stored bytes passed to zstandard in one call, because its output cannot be
+limited. A 4-byte block may inflate to 128 KiB, so one call may return 64 MiB."""
 
 _ZSTD_WINDOW_BYTES = 1 << 27
 """128 MiB: the window of `zstd --long`, and the maximum memory that a damaged frame header can
@@ -36,12 +36,12 @@ request."""
 
 
 MAX_DICTIONARY = 1 << 24
-"""16 MiB. The dictionary of a `.warc.zst` file has a few MB at most, but 16 KB of zstd may inflate
-to 1.5 GB."""
+"""Maximum size of a dictionary: 16 MiB. In `.warc.zst` files, dictionaries have a few MB at most,
+but 16 KB of zstd may inflate to 1.5 GB."""
 
 
 class DecompressionError(Exception):
-    """Damaged data, whichever library reports it."""
+    """Raised for damaged data, whichever library detects the damage."""
 
 
 @cache
@@ -57,7 +57,8 @@ def import_zstd() -> Any:
 
 @lru_cache(maxsize=2)
 def digest_dictionary(content: bytes, is_raw: bool = False) -> Any:
-    """Prepare a dictionary for decompression, once per file instead of once per frame."""
+    """Prepare a zstd dictionary for decompression. Cached, because all frames of a file use the
+    same dictionary."""
     zstd = import_zstd()
     return zstd.ZstdCompressionDict(content, dict_type=zstd.DICT_TYPE_RAWCONTENT if is_raw else zstd.DICT_TYPE_AUTO)
 
@@ -104,7 +105,8 @@ class ZstdDecompressor:
     """Inflates one zstd frame (RFC 8878).
 
     Args:
-        is_raw: Whether the dictionary is plain content, whatever its first bytes are.
+        is_raw: Whether to use the dictionary as plain content even if its first bytes are the magic
+            of a zstd dictionary.
     """
 
     def __init__(self, dictionary: bytes | None = None, is_raw: bool = False) -> None:
@@ -134,8 +136,8 @@ class Bzip2Decompressor:
     """Inflates one bzip2 stream. Some saved pages use bzip2, but no archive format does.
 
     The library consumes all stored bytes at once, but may need several calls to return the inflated
-    bytes. During these calls, it gets no more stored bytes, because the brotli library, which a
-    subclass uses, treats them as damage.
+    bytes. In between, it must get no more stored bytes: brotli, which a subclass uses, would treat
+    them as damage.
     """
 
     _errors: tuple[type[Exception], ...] = (OSError, EOFError)
@@ -205,10 +207,10 @@ DECOMPRESSORS: dict[bytes, Callable[[], Decompressor]] = {
     ZSTD_MAGIC: ZstdDecompressor,
     LZ4_MAGIC: Lz4Decompressor,
 }
-"""Start of a member → the class that inflates the member."""
+"""Magic bytes of a member → the class that inflates it."""
 
 RUN_BYTES = {GZIP_MAGIC: 1 << 17, ZSTD_MAGIC: 1 << 17, LZ4_MAGIC: 1 << 22}
-"""Start of a member → maximum length of an uncompressed run of bytes in the member. A stored
+"""Magic bytes of a member → the maximum length of an uncompressed block in it. A stored
 deflate block has at most 65,535 bytes (RFC 1951 3.2.4), a zstd block 128 KiB (RFC 8878 3.1.1.2.4),
 and an lz4 block 4 MiB."""
 
@@ -216,13 +218,13 @@ and an lz4 block 4 MiB."""
 def inflate_member(
     new: Callable[[], Decompressor], stored: bytes, start: int = 0, limit: int = sys.maxsize
 ) -> tuple[bytes, int, str]:
-    """Return the inflated bytes of the member at `start` in `stored`, the member's end, and its
-    problem, or "" if it has none.
+    """Inflate the member at `start` in `stored`. Return the inflated bytes, the position of the
+    member's end, and the member's problem ("" if none).
 
     If the member is damaged, every byte before the damage is returned, and nothing after the damage
     is read. A second try feeds the decompressor byte by byte, because libraries drop the output of
     a failed call. If the member inflates to more than `limit` bytes, the returned end and problem
-    mean nothing.
+    are meaningless.
     """
     decompressor, parts, n_inflated, at, size = new(), list[bytes](), 0, start, _FIRST_BITE
     try:
@@ -240,8 +242,8 @@ def inflate_member(
         bites += [stored[begin : begin + 1] for begin in range(at, min(at + _BITE, len(stored)))]
         decompressor = new()
         parts.append(rescue(decompressor, bites, n_inflated, limit)[0])
-        # If the decompressor reached the end, the member is whole: brotli fails on bytes after a
-        # stream.
+        # If the decompressor reached the end, the member is complete. The error came from bytes
+        # after it, on which brotli fails.
         return b"".join(parts), len(stored), "" if decompressor.eof else str(error)
     return b"".join(parts), at, "" if decompressor.eof else "it ends too early"
 
@@ -249,8 +251,9 @@ def inflate_member(
 def rescue(
     decompressor: Decompressor, bites: Iterable[bytes], skip: int, limit: int = sys.maxsize
 ) -> tuple[bytes, int]:
-    """Inflate pieces of a damaged member until one fails or more than `limit` bytes come out.
-    Return the inflated bytes after the first `skip`, and the number of stored bytes tried."""
+    """Inflate pieces of a damaged member until a piece fails or more than `limit` bytes are
+    inflated. Return the inflated bytes without the first `skip` bytes, and the number of stored
+    bytes tried."""
     rescued, n_stored = bytearray(), 0
     with suppress(DecompressionError):
         for bite in bites:

@@ -1,10 +1,10 @@
 """Repairs text that was certainly encoded as UTF-8 twice ("cafÃ©" for "café").
 
-A program read UTF-8 as windows-1252 or Latin-1 and wrote the result as UTF-8. Each non-ASCII
-character became a letter from its UTF-8 start byte (`Ã`, `â`, `Ð`…), and symbols from its
-continuation bytes (`©`, `€™`…). Some of these sequences also occur in correct text ("CAFÉ»",
-"MENÜ“"). A page is repaired only if it has sequences that nobody writes, and if nothing contradicts
-the repair.
+Such text arises if a program reads UTF-8 as windows-1252 or Latin-1 and writes the result as UTF-8.
+The UTF-8 start byte of each non-ASCII character becomes a letter (`Ã`, `â`, `Ð`…), and its
+continuation bytes become symbols (`©`, `€™`…). Some of these sequences also occur in correct text
+("CAFÉ»", "MENÜ“"). A page is repaired only if it has sequences that never occur in correct text,
+and if nothing contradicts the repair.
 """
 
 import re
@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 import numpy as np
 
 _MOST_OFTEN = 3
-"""Maximum number of rounds: text that was encoded four times is repaired in three."""
+"""Maximum number of rounds. Text that was encoded four times needs three rounds."""
 _FEWEST_KINDS = 2
 _FEWEST_HITS = 3
 """A page is repaired only if it has at least _FEWEST_KINDS different characters that are certainly
@@ -33,10 +33,10 @@ _CONTINUING = [sign for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items() if b
 
 
 _BETWEEN = b"\x01\n"
-"""Separator between stretches of non-ASCII text. A stretch cannot contain it, because no stretch
-has two ASCII characters in a row."""
+"""Separator between stretches of non-ASCII text. No stretch can contain the separator, because no
+stretch has two ASCII characters in a row."""
 _LOST_BLANK = "\xc3 "
-"""A broken "à" with a space in place of its second character, a no-break space."""
+"""A broken "à". Its second character should be a no-break space, but became a space."""
 _ANY = f"[{re.escape(''.join(_CONTINUING))}]"
 _BROKEN = re.compile(
     rf"[\xc2-\xf4](?:(?<=[\xc2-\xdf]){_ANY}|(?<=[\xe0-\xef]){_ANY}{{2}}|(?<=[\xf0-\xf4]){_ANY}{{3}}|"
@@ -44,8 +44,8 @@ _BROKEN = re.compile(
 )
 _LETTER = re.compile(r"[\xc2-\xf4]")
 _BESIDE = re.compile(r"\0[\xc0-\xff]|[\xc0-\xff]\0")
-"""A letter next to a possibly broken character. It shows that the text was read in another
-encoding, such as GBK."""
+"""A letter from À to ÿ next to a possibly broken character. It shows that the text was read in
+another encoding, such as GBK."""
 _STARTS: dict[bytes, bytes] = {}
 for _sign in _CONTINUING:
     if _sign not in _NATURAL:
@@ -58,13 +58,13 @@ _HINT = re.compile(
 
 
 def mend_double_encoding(utf8: bytes) -> bytes:
-    """Repair the characters of a UTF-8 page that were certainly encoded twice. Everything else is
-    unchanged. The time is linear in the page's length.
+    """Repair the characters of a UTF-8 page that were certainly encoded twice, and leave everything
+    else unchanged. Takes linear time.
 
-    A broken character is kept if its first letter also occurs by itself ("SÃO"), unless the broken
-    character begins with `â€`. Nothing is repaired if a letter is next to a broken character, or if
-    too few characters are broken to be certain. Nothing is repaired, either, if most of the
-    repaired characters also occur in correct form, because the page may be about encodings.
+    A broken character is not repaired if its first letter also occurs by itself ("SÃO"), unless the
+    broken character begins with `â€`. Nothing is repaired if a letter from À to ÿ is next to a
+    broken character, or if too few characters are broken to be certain. Nor is anything repaired if
+    most of the characters also occur in correct form, because the page may be about encodings.
 
     >>> mend_double_encoding("cafÃ© and thÃ©, itâ€™s".encode()).decode()
     'café and thé, it’s'
@@ -86,9 +86,9 @@ def mend_double_encoding(utf8: bytes) -> bytes:
 
 
 def _cut_around_signs(utf8: bytes) -> list[int]:
-    """Return the starts and ends of non-ASCII stretches, each with one more character on both
-    sides. Most of a page is ASCII, and is not searched: three searches over the whole page took a
-    third of its extraction time."""
+    """Return the starts and ends of non-ASCII stretches, each widened by one character on both
+    sides. Only these are searched: three searches over the whole page took a third of the
+    extraction time."""
     places = np.flatnonzero(np.frombuffer(utf8, np.uint8) & 0x80)
     ends = np.flatnonzero(np.diff(places, append=len(utf8) + 9) > 2)
     starts = places[np.concatenate(([0], ends[:-1] + 1))]
@@ -97,8 +97,8 @@ def _cut_around_signs(utf8: bytes) -> list[int]:
 
 
 def _mend(text: str, fewest_kinds: int, fewest_hits: int) -> str:
-    """Return `text` after one round of repair; unchanged if too few characters are certainly
-    broken, or if something contradicts the repair."""
+    """Repair `text` once. Return it unchanged if too few characters are certainly broken, or if
+    something contradicts the repair."""
     counts = Counter(match[0] for match in _BROKEN.finditer(text))
     meant = {broken: character for broken in counts if (character := _decode(broken))}
     rest = _BROKEN.sub(lambda match: "\0" if match[0] in meant else match[0], text)
@@ -119,18 +119,17 @@ def _mend(text: str, fewest_kinds: int, fewest_hits: int) -> str:
 
 
 def _decode(broken: str) -> str | None:
-    """Return the intended character; None if there is none."""
+    """Return the character that was encoded twice and became `broken`, or None if there is none."""
     if broken == _LOST_BLANK:
         return "à "
     try:
         character = broken.translate(_BYTES).encode("latin-1").decode()
     except UnicodeDecodeError:
         return None
-    # Nobody writes control characters. Instead, the windows-1252 character with the same byte was
-    # meant.
+    # Nobody writes control characters, so the windows-1252 character with the same byte was meant.
     return _SIGNS.get(ord(character), character)
 
 
 def _is_sure(broken: str, character: str) -> bool:
-    """Return whether nobody writes these characters in this order."""
+    """Return whether `broken` never occurs in correct text."""
     return character.isprintable() and character != "\ufffd" and not all(sign in _NATURAL + " " for sign in broken[1:])

@@ -1,5 +1,5 @@
-"""Opens saved pages: MHTML, the web archive format of browsers (RFC 2557), and XHTML, which has
-self-closing elements.
+"""Extracts the page from MHTML (RFC 2557), the format in which browsers save pages. Also closes the
+self-closing elements of XHTML.
 """
 
 import binascii
@@ -53,7 +53,7 @@ _MOST_TYPE = 4096
 """Maximum number of characters in a content type, including the boundary. The time to parse its
 parameters grows with the square of this number."""
 _DEEPEST = 4
-"""Maximum depth of nested parts."""
+"""Maximum depth of nested MIME parts."""
 
 
 def _open_mhtml(stored: bytes) -> SavedPage:
@@ -73,7 +73,8 @@ def _split_header(stored: bytes) -> tuple[Message, bytes]:
 
 
 def _find_page(header: Message, body: bytes, depth: int) -> tuple[Message, bytes] | None:
-    """Return the header and the body of the first HTML part, or None if there is none."""
+    """Return the header and the body of the first HTML part of a MIME message, or None if there is
+    none."""
     if parse_media_type(str(header.get("Content-Type"))) in HTML_TYPES:
         return header, _decode_part(body, str(header.get("Content-Transfer-Encoding", "")))
     if not depth or len(str(header.get("Content-Type"))) > _MOST_TYPE:
@@ -118,9 +119,9 @@ def close_empty_elements(utf8: bytes, content_type: str | None = None) -> bytes:
     """Add end tags to the self-closing elements of XHTML. HTML parsers leave these elements open,
     and `<script/>` would hide the rest of the page. Everything else is unchanged.
 
-    A page is XHTML if its header says so or if it starts with `<?xml`. If it starts with `<?xml`
-    under another header, browsers read it as HTML, so only elements that would hide the rest are
-    closed. The time is linear in the page's length.
+    A page is XHTML if its header says so or if it starts with `<?xml`. If its header says that it
+    is not XHTML, browsers read it as HTML in spite of `<?xml`, so only elements that would hide the
+    rest are closed. Takes linear time.
 
     >>> close_empty_elements(b'<?xml version="1.0"?><script src="a.js"/><a id="b"/><br/>')
     b'<?xml version="1.0"?><script src="a.js"></script><a id="b"></a><br/>'

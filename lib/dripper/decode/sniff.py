@@ -3,8 +3,8 @@ or wrong.
 
 The rules follow the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for
 archives. Bodies with the type `text/plain` or an XML type are sniffed too, because some servers
-send HTML with these types. These bodies need stronger evidence than in a browser. JSON is not a
-page, although browsers do not sniff JSON.
+send HTML with these types. Such a body must begin with a doctype, `<html>`, `<head>` or `<body>`.
+JSON sent as HTML is rejected, although browsers do not sniff JSON.
 """
 
 import json
@@ -31,7 +31,8 @@ _WRONG_TYPES = frozenset(
 )
 
 SNIFF_BYTES = 4096
-"""Browsers look at 1,445 bytes, but comments and PHP notices before `<html` are often longer."""
+"""Number of bytes to inspect. Browsers inspect 1,445, but comments and PHP notices before `<html`
+are often longer."""
 
 _DOCUMENT = re.compile(rb"<(?:!DOCTYPE\s+HTML|HTML|HEAD|BODY)[\s>/]", re.IGNORECASE)
 _FRAGMENT = re.compile(
@@ -41,8 +42,8 @@ _FRAGMENT = re.compile(
     rb"TABLE|TBODY|TD|TEMPLATE|TEXTAREA|TH|THEAD|TITLE|TR|TT|U|UL|VIDEO)[\s>/]",
     re.IGNORECASE,
 )
-"""Browsers accept only 17 tag names. For HTML that begins with another tag, they rely on the
-header."""
+"""The first tag of HTML without a doctype. Browsers accept only 17 tag names here, and rely on the
+header for all others."""
 _TAG = re.compile(rb"<[a-z][a-z0-9]*(?:-[a-z0-9-]+)?[\s>/]", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>/]")
 _KINDS = {
@@ -57,16 +58,15 @@ _KINDS = {
     rb"wOF[F2](?:\x00\x01|OTTO|true|ttcf)|ID3[\x02-\x04][\x00-\x0f]|OggS\x00|\x1aE\xdf\xa3|\x7fELF|MZ\x90|\x00\x00\x01\x00|"
     rb"\x00\x00[\x00-\x10].ftyp[ -~]|[CFZ]WS.{4}[\x00-\x08]|BZh[1-9](?:1AY|\x17rE)|\xfd7zXZ|\x00asm",
 }
-"""First bytes of other file types. If text could begin with the same characters, the pattern
-includes further bytes that the format requires."""
+"""Patterns for the first bytes of other file types. If text could begin with the same bytes, the
+pattern includes further bytes that the format requires."""
 _MAGIC = tuple((kind, re.compile(magic, re.DOTALL)) for kind, magic in _KINDS.items())
 BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """A binary data byte of the WHATWG MIME sniffing standard (section 3)."""
 _CONTROLS = bytes([*range(9), *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 """The bytes of BINARY_BYTE except the vertical tab, which is white space."""
 _MOST_CONTROLS = 0.05
-"""Maximum fraction of control characters in text. In random bytes, the fraction is twice as
-large."""
+"""Maximum fraction of control characters in text. Random bytes have twice this fraction."""
 _JSON_START = re.compile(rb"\s*[{\[]")
 _BOMS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 

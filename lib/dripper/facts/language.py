@@ -1,5 +1,5 @@
 """Detects an extraction's language with py3langid (BSD-3-Clause, 4.6 MB with its model). The prior
-comes from the page's declared language and the frequency of languages.
+probabilities come from the page's declared language and the frequency of languages.
 
 py3langid was chosen over detectors that need a download (fastText's lid.176) or a compiled part.
 """
@@ -9,14 +9,15 @@ from functools import cache
 from dripper.facts.language_model import load_identifier
 
 SAMPLE_CHARACTERS = 800
-"""Maximum number of characters to read. More characters take more time, and 10,000 give another
-answer on only 2 of 724 pages in 20 languages."""
+"""Maximum number of characters to read. More characters take more time, and reading 10,000 changes
+the answer on only 2 of 724 pages in 20 languages."""
 
 _FIRST_CHARACTERS, _SURE = 200, 0.8
 """If the first 200 characters give a language at least this probability, no more are read. This is
-the case on 93 of 100 pages. For 10,000 characters, the answer differs on 4 of 3,000 labelled pages,
-and on 3 of 1,042 pages that are neither English nor Chinese. With a bound of 0.98, or without this
-early decision, the same number of answers differ, at twice the cost."""
+the case on 93 of 100 pages. Reading 10,000 characters would change the answer on 4 of 3,000
+labelled pages, and on 3 of 1,042 pages that are neither English nor Chinese. With a bound of 0.98,
+or without this early stop, the same number of answers would change, and detection would take twice
+as long."""
 
 _MINIMUM_LETTERS = 20
 """Minimum number of letters in the text. With fewer, the detector answers `sr` or `zxx` with a

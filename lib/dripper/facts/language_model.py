@@ -1,9 +1,9 @@
 """Loads the language detector, with its model memory-mapped from files.
 
-The package contains the packed model. Unpacking it takes a third of a second, and 68 MB of memory
-in each process. Therefore the first process that needs the model writes an unpacked copy to the
-user's cache folder (`$XDG_CACHE_HOME`, by default `~/.cache`). All processes map this copy, and
-share its memory. If the folder is not writable, each process unpacks its own copy.
+The package of py3langid contains the packed model. Unpacking it takes a third of a second, and 68
+MB of memory in each process. Therefore the first process that needs the model writes an unpacked
+copy to the user's cache folder (`$XDG_CACHE_HOME`, by default `~/.cache`). All processes map this
+copy, and share its memory. If the folder is not writable, each process unpacks its own copy.
 """
 
 import os

@@ -1,9 +1,10 @@
-"""Chooses the groups of elements that are posts, by the elements' names and the marks inside.
+"""Chooses the groups of elements that are posts, by the elements' names and by the persons and
+dates inside.
 
 The elements of a group share a tag name and first class, a tag name and the prefix of a numbered
-id, or a schema.org type. They are posts if most of them have text and state a person and a date,
-and if they also have a post name or are siblings in date order. Items with titles that link
-elsewhere are a list of articles, not posts.
+id, or a schema.org type. The elements are posts if most of them have text and state a person and a
+date. In addition, they must have a post name, or be siblings in date order. Items with titles that
+link elsewhere are a list of articles, not posts.
 """
 
 import re
@@ -36,18 +37,18 @@ ROWS = words("tr dt")
 """Elements that may be the head of a post. The rest of the post is in the elements after the
 head."""
 _MOST_WITH_HEADS = 16
-"""Maximum number of row groups to search for heads. The largest groups are chosen. Each
-search reads all marks among the rows and all rows beside them."""
+"""Maximum number of row groups to search for heads, the largest groups first. Each search reads all
+marks in the rows, and all rows beside them."""
 NAMES_WITHIN = 300
 """Number of characters to search for names at the beginning of a start tag."""
 _FEWEST_CHARACTERS = 20
 """Minimum number of characters outside links in a post."""
 _FEWEST_EACH = 60
-"""Minimum average number of characters outside links in the elements of a group with less
-evidence."""
+"""Minimum average number of characters outside links in a group's elements. It applies to groups
+without other strong evidence."""
 _INNER = 0.6
-"""A group that begins inside the best group and has at least 1.5 times as many posts is chosen
-instead, if it has at least this fraction of the best group's text."""
+"""Minimum fraction of the best group's text that another group needs to be chosen instead. That
+group must also begin inside the best group, and have at least 1.5 times as many posts."""
 _POSTS = re.compile(
     r"[\s\"_-](?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
     r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))"
@@ -61,15 +62,16 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _MOST_ABOVE = 5
-"""Maximum number of nested elements, from the first post outwards. The outermost is searched for
-the opening post."""
+"""Number of nested elements, from the first post outwards. The opening post is searched for in the
+outermost of them."""
 _ARTICLE = re.compile(r' itemtype="[^"]*(?:Article|BlogPosting)"')
 _TYPE = re.compile(
     r' itemtype="https?://schema\.org/(Comment|Answer|Question|DiscussionForumPosting|UserComments|SocialMediaPosting|Review)"'
 )
 _OPENING_TYPES = words("Question DiscussionForumPosting SocialMediaPosting")
 Key = tuple[object, ...]
-"""A group: how well its name fits a post (0 to 2), the kind of name, and the name."""
+"""Identifies a group of elements: how well its name fits a post (0 to 2), the kind of name, and the
+name."""
 
 
 def find_named(tree: Tree) -> tuple[list[int], dict[str, list[Key]]]:
@@ -94,7 +96,7 @@ class Groups:
     Args:
         is_thread: Whether the page is known to be a thread. If so, posts may lack a known date or
             author.
-        keys: The groups that are known so far, by start tag.
+        keys: The groups that are known so far, keyed by start tag.
     """
 
     def __init__(self, tree: Tree, is_thread: bool, keys: dict[str, list[Key]]) -> None:
@@ -104,7 +106,7 @@ class Groups:
         self._ends = dict[int, int]()
 
     def end(self, element: int) -> int:
-        """Return the index of the last part of the post that begins with an element."""
+        """Return the index of the last part of the post that begins with `element`."""
         return self._ends.get(element, self._tree.closes[element])
 
     def _read_keys(self, element: int) -> list[Key]:
@@ -231,7 +233,7 @@ class Groups:
 
     @cached_property
     def _titles(self) -> tuple[list[int], list[str]]:
-        """Headings that link elsewhere, and their text."""
+        """The headings that link to other pages, and their texts in the same order."""
         tree, titles = self._tree, dict[int, str]()
         for element in tree.named(HEADINGS):
             around = (*tree.nearest(element, 3)[:-1], *range(element + 1, min(tree.lasts[element], element + 9) + 1))
@@ -241,7 +243,8 @@ class Groups:
         return list(titles), list(titles.values())
 
     def _has_titles(self, elements: list[int]) -> bool:
-        """Return whether most of these elements have their own title that links elsewhere."""
+        """Return whether most of these elements contain a title of their own that links to another
+        page."""
         (places, texts), found = self._titles, list[str]()
         for element in elements:
             place = bisect_left(places, element)
@@ -250,8 +253,8 @@ class Groups:
         return len(found) >= _INNER * len(elements) and len(set(found)) > max(1, _INNER * len(found))
 
     def _find_opening(self, first: int) -> int | None:
-        """Return the first element before the first post that has the name or type of an opening
-        post."""
+        """Return the first element that comes before the first post and has the name or type of an
+        opening post. Return None if there is none."""
         tree, path = self._tree, self._tree.nearest(first, _MOST_ABOVE)
         for element in range(path[0] + 1, first):
             tag = tree.start_tag(element)

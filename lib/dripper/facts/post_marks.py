@@ -1,5 +1,6 @@
-"""Finds the marks of posts: elements that name a person or state a date, each with a rank and a
-shape. This module decides which strings are dates and which URLs point to a person.
+"""Finds the marks of posts, that is, elements that name a person or state a date. Each mark has a
+rank, and a shape that is based on tag names and first classes. This module decides which strings
+are dates and which URLs point to a person.
 """
 
 import re
@@ -17,8 +18,8 @@ LONGEST_TAG = 1500
 """Maximum length of a start tag that is read, in characters."""
 _LONGEST_NAME = 40
 NEAR = 24
-"""Number of elements, from an element's start on, to search for a name or for a link to a quoted
-post."""
+"""Number of elements to search inside an element, from its start on, for a name or for a link to a
+quoted post."""
 _MOST_INSIDE = 48
 """Maximum number of texts and tags in an element that holds a single name or date."""
 FEWEST_IN_ORDER = 3
@@ -61,7 +62,8 @@ _STATING_DATES = ("datetime", "content", "title", "data-time", "data-timestamp",
 _BEFORE_DATES = (" title=", " data-t", " data-d", ' itemprop="date', ' itemprop="commentTime')
 _NO_NAMES = words("article button form img input main ol section svg table tbody tr ul use")
 _TYPED, _BY_LINK, BY_CLASS = 3, 2, 1
-"""The ranks of marks that name a person: by a type, by a link's target, by a class."""
+"""The ranks of marks that name a person. The evidence is `itemprop` or `rel`, the target of a link,
+or a class."""
 
 
 class Mark(NamedTuple):
@@ -75,7 +77,7 @@ class Mark(NamedTuple):
 
 
 class Marks:
-    """The marks of posts in one tree."""
+    """Finds the marks of posts in one tree."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -123,8 +125,8 @@ class Marks:
         return marks
 
     def _is_editor(self, element: int) -> bool:
-        """Return whether the last of the words "edited", "asked" and "answered" right before a
-        person is "edited"."""
+        """Return whether a person only edited the post: the last of the words "edited", "asked" and
+        "answered" right before the person is "edited"."""
         first = self._tree.opens[element]
         said = "".join(self._tree.parts[max(first - 2 * NEAR - 1, 0) : first : 2])
         return said.rfind("edited ") > max(said.rfind("asked "), said.rfind("answered "))
@@ -151,8 +153,8 @@ class Marks:
         return sorted(marks, key=lambda mark: (mark.element, -mark.rank))
 
     def find_unmarked(self, elements: list[int]) -> dict[int, str]:
-        """Return short strings that may be names, by element. Most elements have such a string at
-        the same position. The strings are not dates, and they differ between elements."""
+        """Find names without a mark. Return the short strings at a position at which most elements
+        have one, keyed by element. The strings are not dates, and they differ between elements."""
         inside = defaultdict[tuple[object, ...], dict[int, str]](dict)
         for element in elements:
             first = self._tree.opens[element] + 1

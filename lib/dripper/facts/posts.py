@@ -40,9 +40,10 @@ class FoundPost(NamedTuple):
 
     element: int
     author: str | None
-    """None if not stated."""
+    """None if the page does not state the author."""
     published: str | None
-    """ISO 8601; None if not stated, or not stated as a date ("two days ago")."""
+    """ISO 8601; None if the page does not state a date, or states it only in words ("two days
+    ago")."""
     id: str | None
     """The URL fragment that points to the post."""
     reply_to: str | None
@@ -76,7 +77,8 @@ def are_remarks(tree: Tree, posts: Sequence[FoundPost]) -> bool:
 
 
 def find_paths(tree: Tree, elements: Sequence[tuple[int, int]]) -> list[tuple[object, ...]]:
-    """Return the path of each element: the shapes from the element up to its post.
+    """Return the path of each element up to its post, as the shapes (see `read_shape`) of the
+    elements on the path.
 
     Args:
         elements: Pairs of an element and its post."""
@@ -113,7 +115,7 @@ class _Reader:
 
     def _read_posts(self, elements: list[int], authors: Sequence[Mark], dates: Sequence[Mark]) -> list[FoundPost]:
         tree = self._tree
-        # The same words in all posts are a label ("Member").
+        # Words that are the same in all posts are a label ("Member"), not a name.
         names = self._by_position(
             elements, authors, lambda texts: len(set(texts)) > 1 or len(texts) < 0.8 * len(elements)
         )
@@ -139,9 +141,10 @@ class _Reader:
     def _by_position(
         self, elements: list[int], marks: Sequence[Mark], rate: Callable[[list[str]], bool]
     ) -> dict[int, str]:
-        """Return the text of each element's mark with the best shape. Shapes are compared in this
-        order: most elements have the shape, its strings are plausible, its rank is high, its
-        strings vary, and it comes early. If an element lacks a shape, the next best shape counts.
+        """Return the text of each element's mark with the best shape. The criteria for the best
+        shape are, the most important first: most elements have it, its strings are plausible, its
+        rank is high, its strings vary, and it comes early. If an element lacks a shape, the next
+        best shape counts.
 
         Args:
             rate: Returns whether the strings of a shape are plausible.

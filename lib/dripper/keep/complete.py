@@ -25,7 +25,8 @@ class Completed(NamedTuple):
     main: list[bool]
     """One flag for each block."""
     reasons: Mapping[int, str]
-    """The reason for each changed label, by block index: the name of a step, or EMPTY_HEADING."""
+    """The reason for each changed label, keyed by block index. A reason is the name of a step, or
+    EMPTY_HEADING."""
 
 
 def complete(page: Page, main: Sequence[bool], more: Mapping[str, "Step"] = {}) -> Completed:
@@ -59,7 +60,7 @@ _MOST_LEFT_OUT = 0.1
 list of titles, and the headings are kept."""
 _MOST_SIBLINGS = 0.6
 """If at least this fraction of the strings at one position is main, all of them become main. The
-heads of records become main if at least this fraction of the records has one."""
+heads of records become main if at least this fraction of the records has a head."""
 _NAME_AND_TEXT = 2
 """Maximum number of strings in a record that consists of a name and its text."""
 _DEEPEST = 5
@@ -126,16 +127,17 @@ class Blocks:
         return n_links
 
     def has_images(self, begin: int, end: int) -> bool:
-        """Return whether images, videos or form fields are in or between consecutive blocks."""
+        """Return whether there are images, videos or form fields in the blocks from `begin` to
+        `end`, or between these blocks."""
         before = self.blocks[begin - 1].last if begin else 0
         tags = self.tree.parts[before | 1 : self.blocks[end - 1].last + 1 : 2]
         return any(self.tree.names.get(tag) in _SHOWN for tag in tags)
 
 
 def add_notes(page: Blocks, main: list[bool]) -> None:
-    """Mark the footnotes of main text. If a named element holds all notes, such as `footnotes`,
-    mark the whole element. Rows of links are not marked, because they point to copies of the work
-    that a note names."""
+    """Mark the footnotes of main text. If an element with a name such as `footnotes` holds all
+    notes, mark the whole element. Rows of links are not marked, because they point to copies of the
+    work that a note names."""
     references = find_references(page.tree)
     chosen = {target for mark, target in references.marks.items() if any(main[i] for i in page.inside(mark))}
     holders, parts = find_holders(page.tree, chosen), find_parts(page.tree, references.notes)
@@ -162,7 +164,7 @@ def add_answers(page: Blocks, main: list[bool]) -> None:
 
 
 def add_embeds(page: Blocks, main: list[bool]) -> None:
-    """Mark quoted posts, notices, formulas and tables between main neighbours."""
+    """Mark quoted posts, notices, formulas and tables between main blocks."""
     for embed in find_embeds(page.tree):
         inside = page.inside(embed)
         before, after = inside.start - 1, inside.stop
@@ -205,8 +207,8 @@ def add_siblings(page: Blocks, main: list[bool]) -> None:
 
 def _find_missing(page: Blocks, main: list[bool]) -> list[int]:
     """Return the elements of strings that are not main, but may have been missed. Such a string is
-    right before main text, or it has main text before and after it and the same start tag as a main
-    block."""
+    right before main text. Or it has main text before and after it, and the same start tag as a
+    main block."""
     said = [index for index, block in enumerate(page.blocks) if block.text]
     kept = [index for index in said if main[index]]
     tags, missing = {page.tree.start_tag(page.blocks[index].element) for index in kept}, list[int]()

@@ -47,7 +47,7 @@ def cut_content(
 
     Args:
         base: The base for the page's relative URLs. If None, these stay relative.
-        posts: Posts by the id of their first main block.
+        posts: The posts, keyed by the id of their first main block.
         with_images: Whether to list images.
     """
     profile = find_profile(page.profile)

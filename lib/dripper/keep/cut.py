@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 class UnknownItemError(ValueError):
-    """A main id is not an id of the page."""
+    """Raised if a main id is not an id of the page."""
 
 
 class Cut(NamedTuple):
@@ -31,7 +31,7 @@ class Cut(NamedTuple):
     parts: list[str]
     """Alternating texts and tags, as in `Tree.parts`."""
     posts: dict[int, int]
-    """The index in `parts` of the `<hr>` before each post, by the id of the post's first block.
+    """Maps the id of each post's first block to the index in `parts` of the `<hr>` before the post.
     These `<hr>` are not part of main HTML."""
 
 
@@ -39,9 +39,9 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     """Write the main HTML of a page: only its main blocks and their ancestors, without `_item_id`
     (Dripper paper 3.2, mapping).
 
-    The result equals `prune_page`. Linear in len(mapping_html). With the profiles `mineru-…`, the
-    result is MinerU-HTML's output byte for byte. So unknown ids are ignored, helper attributes are
-    kept, and the result without ids is "<html></html>".
+    The result equals that of `prune_page`. Takes time linear in len(mapping_html). With the
+    profiles `mineru-…`, the result is MinerU-HTML's output byte for byte. Therefore unknown ids are
+    ignored, helper attributes are kept, and the result without ids is "<html></html>".
 
     Args:
         mapping_html: `Page.mapping_html`, of the same profile.
@@ -134,8 +134,8 @@ def _cut(tree: Tree, slices: list[Slice]) -> Cut:
 
 
 def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
-    """Return a dict from each row's element to the row's cells with kept content. A cell is the
-    index of its start tag."""
+    """Return a dict from each table row to the row's cells with kept content. Each cell is given as
+    the index of its start tag."""
     rows: dict[int, set[int]] = {}
     ancestors: set[int] = set()
     for part in slices:

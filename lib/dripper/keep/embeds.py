@@ -10,7 +10,7 @@ _EMBEDS = words(
     "twitter-tweet twitter-video instagram-media mastodon-embed bluesky-embed tiktok-embed fb-post reddit-card "
     "reddit-embed-bq text-post-media"
 )
-"""Classes that the networks' own scripts look for."""
+"""Classes by which the social networks' own scripts find embedded posts."""
 _NOTICES = words("admonition callout")
 """Notice classes. On 620 labelled pages, 27 notices are between main text, and all are in the
 ground truth."""

@@ -31,7 +31,8 @@ class ShownImage:
 
 
 def list_images(tree: Tree, picture: str | None = None) -> dict[int, ShownImage]:
-    """Return the images in main HTML by element, in document order. Their `place` is None.
+    """Return the images in main HTML, keyed by element and in document order. Their `place` is
+    None.
 
     Args:
         picture: The URL of the image that the page declares as its own.

@@ -33,7 +33,8 @@ from dripper.tree.tree import Tree
 _TEXT = 30
 """An element decides about the images inside it only if it has at least this many characters."""
 _SHARE = 0.5
-"""Fraction of the deciding element's text that must be main for its images to be main."""
+"""The images in a deciding element are main if at least this fraction of the element's text is
+main."""
 _MOST_ABOVE = 5
 """Number of elements to search for a figure, from an image upwards."""
 _MOST_NOSCRIPTS = 8
@@ -52,9 +53,9 @@ _NEVER_AROUND_PICTURE = words("nav footer header aside menu dialog")
 
 
 def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None = None) -> list[Slice]:
-    """Return the spans that are main in addition to the kept pieces: images, videos, audio, and
-    captions of main images. Spans that are already partly kept are left out. The spans are disjoint
-    and in document order.
+    """Return the spans to keep in addition to the main blocks: images, videos, audio, and captions
+    of main images. Spans that overlap a main block are left out. The spans are disjoint and in
+    document order.
 
     Takes time linear in the page's length and in the nesting depth of its images.
 
@@ -141,7 +142,7 @@ def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image],
 
 
 class _Places:
-    """The positions and text sizes of a page's blocks, used to judge the page's images."""
+    """Judges a page's images by the positions and text sizes of the page's blocks."""
 
     def __init__(self, tree: Tree, blocks: Sequence[Block], main: Set[int]) -> None:
         self._tree = tree
@@ -162,8 +163,8 @@ class _Places:
         self._find_address = cache(partial(find_address, tree))
 
     def judge(self, images: Sequence[Image]) -> Iterator[tuple[Image, str]]:
-        """Yield each image with the reason why it is not main, or "" if it is main. All images in
-        kept pieces are main."""
+        """Yield each image with the reason why it is not main, or "" if it is main. Images inside
+        main blocks are always main."""
         tree, before, pictures = self._tree, Image(-1, -1), set[str]()
         counts = Counter(tree.start_tag(image.shown) for image in images)
         for image in images:
@@ -180,7 +181,7 @@ class _Places:
             yield image, fault
 
     def _find_fault(self, image: Image, before: Image, *, is_repeated: bool) -> str:
-        """Return the reason why an image outside the kept pieces is not main, or "" if it is
+        """Return the reason why an image outside the main blocks is not main, or "" if it is
         main."""
         if not self.is_main(image.element):
             return "its place is not main"
@@ -191,12 +192,12 @@ class _Places:
         return "an ornament that the page repeats" if is_repeated and not self._is_in_figure(image.element) else ""
 
     def is_kept(self, part: int) -> bool:
-        """Return whether a part is in a kept piece."""
+        """Return whether a part is in a main block."""
         place = bisect_left(self._kept_firsts, part + 1) - 1
         return place >= 0 and self._kept_lasts[place] >= part
 
     def is_touched(self, first: int, last: int) -> bool:
-        """Return whether any part from `first` to `last` is kept."""
+        """Return whether any part from `first` to `last` is in a main block."""
         return self.is_kept(first) or bisect_left(self._kept_firsts, first) < bisect_left(self._kept_firsts, last + 1)
 
     def _leave_out_captions(self, sizes: list[int]) -> None:

@@ -11,7 +11,7 @@ from dripper.facts.posts import FoundPost, are_remarks, find_paths, find_posts
 from dripper.keep.complete import Blocks
 
 THREAD = "forum"
-"""The kind of pages with posts as their content."""
+"""The kind of pages that consist of posts."""
 _FEWEST_STATED = 2
 """A page with at least this number of posts with author and date is a thread, whatever kind the
 labeler gave. This rule finds 4 more of 213 training threads, and mistakes none of 1,547 other
@@ -27,9 +27,10 @@ class Post:
     """A post in the main content, or a part of a post."""
 
     author: str | None = None
-    """None if not stated."""
+    """None if the page does not state the author."""
     published: str | None = None
-    """ISO 8601; None if not stated, or stated in words ("two days ago")."""
+    """ISO 8601; None if the page does not state a date, or states it only in words ("two days
+    ago")."""
     offset: int | None = None
     """Offset of the post's first line (author and date) in the Markdown, in characters. None if the
     Markdown does not set the post apart."""
@@ -43,8 +44,8 @@ class KeptPosts(NamedTuple):
     """The posts in the main content."""
 
     posts: Mapping[int, Post] = {}
-    """The posts by the id of their first main block. Their offsets in the Markdown are not yet
-    known."""
+    """The posts, keyed by the id of their first main block. Their offsets in the Markdown are not
+    yet known."""
     comments: str | None = None
     """`in` if most posts of the page are main, else `out`; None if the page shows no posts."""
 

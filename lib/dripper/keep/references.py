@@ -43,10 +43,10 @@ class References(NamedTuple):
     """The references of a page, as element numbers."""
 
     marks: Mapping[int, int]
-    """The target of each mark, by the mark's link."""
+    """Maps the link of each mark to the mark's target."""
     notes: Mapping[int, int]
-    """The number of each note, by target. Notes are numbered from 1, in the order of their first
-    marks."""
+    """Maps the target of each note to the note's number. Notes are numbered from 1, in the order of
+    their first marks."""
     backs: frozenset[int]
     """Links from a note back to its mark."""
     lost: frozenset[int] = frozenset()
@@ -145,8 +145,8 @@ def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool
 
 
 def find_parts(tree: Tree, targets: Collection[int]) -> dict[int, list[int]]:
-    """Return the elements of each note, by target. These are the block with the target and, if that
-    block has only the note's number, the elements up to the next note.
+    """Return the elements of each note, keyed by target. These are the block with the target and,
+    if that block has only the note's number, the elements up to the next note.
 
     Each block is read only once, even if it has many targets.
     """

@@ -30,7 +30,7 @@ _REGULAR = re.compile(r"""<[^\t\n\f\r "'<>=/]+(?: [^\t\n\f\r "'<>=/]+="[^"]*")*>
 def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *, is_pruned: bool = True) -> Tree:
     """Rewrite main HTML for output, and return its tree.
 
-    Linear in len(main_html).
+    Takes time linear in len(main_html).
 
     Args:
         base: The base for the page's relative URLs. If None, these stay relative.

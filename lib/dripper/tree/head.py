@@ -23,7 +23,7 @@ from dripper.tree.parser import parse_document
 HEAD = "script, link, meta, base"
 """CSS selector of the elements that `read_head` reads."""
 
-# A longer script is usually a shop's whole catalogue. None of 2,300 labelled pages has one.
+# A longer JSON-LD script is usually a shop's whole catalogue. None of 2,300 labelled pages has one.
 MAX_JSON_CHARS = 1_000_000
 
 

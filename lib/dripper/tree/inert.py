@@ -68,8 +68,8 @@ _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])"
 
 @cache
 def _read_clobbering() -> frozenset[str]:
-    """Return the property names of `document` and of forms. A script that reads such a property
-    would get an element with this id or name instead. DOMPurify drops these names too."""
+    """Return the property names of `document` and of forms. If an element has such an id or name,
+    scripts that read the property get the element instead. DOMPurify drops these names too."""
     return words(files("dripper.tree").joinpath("clobbering.txt").read_text("utf-8"))
 
 
@@ -106,7 +106,7 @@ def reaches_scripts(tag: str) -> bool:
 
 
 def remove_opener(relations: str) -> str:
-    """Remove `opener` from a `rel` value. It gives a new window access to the page.
+    """Remove `opener` from a `rel` value. This keyword gives the new window access to the page.
 
     >>> remove_opener("nofollow Opener"), remove_opener("noopener")
     ('nofollow', 'noopener')

@@ -1,5 +1,6 @@
-"""Finds elements that continue a line. Browsers show such an element within a sentence, whatever
-its name, so the sentence is one block. Also writes ruby as people read it: `漢字(かんじ)`.
+"""Finds elements that do not begin a new line. Browsers show such an element within a sentence,
+whatever its name, so the sentence is one block. Also writes ruby annotations in parentheses:
+`漢字(かんじ)`.
 
     <p>一本の<ruby>柳<rp>(</rp><rt>やなぎ</rt><rp>)</rp></ruby>が</p>      一本の柳(やなぎ)が
 
@@ -18,7 +19,7 @@ from dripper.tree.tree import Tree
 
 RUBY = words("ruby rb rp rt rtc")
 IN_WORDS = RUBY | {"wbr"}
-"""Elements without a space around them."""
+"""Elements within a word, so no space is added around them."""
 PHRASING = RUBY | words("bdi data del ins meter o:p output progress slot tt wbr")
 """Phrasing content (HTML standard 3.2.5.2.5) that INLINE lacks, obsolete phrasing elements, and
 Word's empty `o:p`. None of these elements ends a line."""
@@ -28,7 +29,7 @@ _SHOWN_ALONE = INLINE | LINE_BREAKING | PHRASING | words("html head title math")
 _MOST_AROUND = 8
 """Maximum number of nested elements to check, from an element outwards."""
 _FEW_PARTS = 200
-"""Maximum number of an element's parts (texts and tags) to search for text."""
+"""Maximum number of parts (texts and tags) inside an element to search for text."""
 _CJK = "\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff64\U00020000-\U0003ffff"
 """Han, kana and their punctuation: scripts without spaces between words (Hangul has them)."""
 _WRAP = re.compile(rf"(?<=[{_CJK}])[ \t\r]*\n[ \t\r\n]*(?=[{_CJK}])")
@@ -91,8 +92,8 @@ def _is_beside_text(tree: Tree, element: int) -> bool:
 def join_formulas(tree: Tree) -> None:
     """Join a paragraph that ends right before a formula with the rest of the sentence, in place.
 
-    In HTML, a `<div>` inside a `<p>` ends the paragraph. Programs that write formulas have made
-    many such pages: `<p>When </p><math>…</math>, there are two`.
+    Programs that write formulas have often put a `<div>` into a `<p>`. In HTML, the `<div>` ends
+    the paragraph: `<p>When </p><math>…</math>, there are two`.
     """
     for element in tree.find("math"):
         before = tree.opens[element] - 2
@@ -120,16 +121,16 @@ _SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
 
 
 def is_printed(tree: Tree) -> bool:
-    """Return whether a page may contain lines converted from a PDF. Only the distinct tags are
-    checked."""
+    """Return whether a page may contain lines converted from a PDF (printed lines). Checks only the
+    distinct tags."""
     lines = [tag for tag, classes in tree.values("class").items() if classes.startswith("t m")]
     lines += [tag for tag, style in tree.values("style").items() if "position:absolute;top:" in style]
     return any(tree.names[tag] in ("div", "p") for tag in lines)
 
 
 def join_printed_lines(html: bytes) -> bytes:
-    """Return the page with its printed lines joined into paragraphs. Words hyphenated across lines
-    are joined too.
+    """Return the page with lines that were converted from a PDF joined into paragraphs. Words
+    hyphenated across lines are joined too.
 
     >>> join_printed_lines(b'<div class="t m0 x0">thir-</div><div class="t m0 x0">ty</div>')
     b'<p>thirty</p>'
@@ -162,9 +163,8 @@ def _write_paragraphs(lines: list[bytes]) -> Iterator[bytes]:
 
 
 def write_annotations(tree: Tree) -> list[str]:
-    """Return the tree's parts with text as people read it. Ruby annotations are in parentheses.
-    The fallback for browsers without ruby support (`rp`) and the options of a `select` within a
-    sentence are left out."""
+    """Return the tree's parts with ruby annotations in parentheses. The fallback for browsers
+    without ruby support (`rp`) and the options of a `select` within a sentence are left out."""
     parts, names = tree.parts, set(tree.names.values())
     if "rt" not in names and "select" not in names:
         return parts
@@ -183,9 +183,8 @@ def write_annotations(tree: Tree) -> list[str]:
 
 
 def find_kept_lines(tree: Tree) -> list[int]:
-    """Return the indexes in `tree.parts` of text that contains line breaks and has a `white-space`
-    style with which browsers show these breaks. Code is left out. 2 of 3,598 pages have such
-    text."""
+    """Return the indexes in `tree.parts` of text with line breaks that browsers show because of a
+    `white-space` style. Code is left out. 2 of 3,598 pages have such text."""
     tags = {tag for tag, style in tree.values("style").items() if _KEEPS_LINES.search(style)}
     found = dict[int, None]()
     for element in tree.tagged(tags):

@@ -36,7 +36,7 @@ static int append(PyObject *list, PyObject *item) {
    values: check only these values, and return indexes into places. */
 static PyObject *choose(PyObject *self, PyObject *args) {
     PyObject *values, *wanted, *places, *found = PyList_New(0);
-    struct { PyObject *value; int is_wanted; } known[64] = {{NULL, 0}}; /* a page repeats few strings */
+    struct { PyObject *value; int is_wanted; } known[64] = {{NULL, 0}}; /* answers, because a page repeats few strings */
     if (found == NULL || !PyArg_ParseTuple(args, "O!OO", &PyList_Type, &values, &wanted, &places)) goto failed;
     int by_place = places != Py_None;
     if (by_place && !PyList_Check(places)) {

@@ -1,5 +1,5 @@
 """Detects hidden parts of a page that a user can open. The evidence is a tab or accordion name, a
-control with the part's id, or a button right beside the part.
+control that refers to the part's id, or a button right beside the part.
 
 Such a part is content. Menus, dialogs and the like are not content, although controls open them
 too.
@@ -14,8 +14,8 @@ _OPENS_LATER = re.compile(
     "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|paywall|callout|answer|"
     ' id="s:[0-9a-f]+"|-id="s:[0-9a-f]+"|class="(?:[^"]*[ _-])?(?:slide|carousel-(?:item|cell))[ "_-]'
 )
-"""Marks of hidden parts that a reader or a script opens. Matched against lower-case tags, which is
-five times as fast as IGNORECASE. React streams parts with ids such as `S:3` after the page. Slides
+"""Marks of hidden parts that a reader or a script opens. Searching lower-cased tags is five times
+as fast as IGNORECASE. React sends parts with ids such as `S:3` after the rest of the page. Slides
 are shown one after another."""
 _MOVES = re.compile(
     "slick|swip|carousel|slide|gallery|owl-|data-aos|data-stagger|data-w-id|wow|animat|fade|reveal|appear|elementor-invisible|cloak|lazy|"
@@ -35,10 +35,10 @@ _OPENS_ELSE = re.compile(
 )
 """Marks of menus, dialogs and the like, in lower case."""
 _OPENERS = (' aria-controls="', ' popovertarget="', " data-ta", ' data-toggle="')
-"""Beginnings of attributes with the id of the part to open, such as `data-target` and
-`data-tab`."""
+"""Beginnings of a control's attributes that contain the id of the part to open, such as
+`data-target` and `data-tab`."""
 _KEYS = (' id="', ' data-tab-key="', ' data-tab="', ' data-tab-id="')
-"""Beginnings of attributes with the name of a part. A control refers to the part by this name."""
+"""Beginnings of a part's attributes that contain the name by which a control refers to the part."""
 _MORE = re.compile(
     r"\b(?:more|full|expand|open|reveal|continue|answers?|solutions?|hints?|spoilers?|transcript|details?|show|read|view|"
     r"mehr|weiterlesen|weiter|anzeigen|suite|plus|lire|afficher|más|mas|ver|leer|mostrar|mais|leia|continua|leggi|altro|"
@@ -48,15 +48,15 @@ _MORE = re.compile(
     re.IGNORECASE,
 )
 _MOST_MORE = 40
-"""Maximum length of a button's text in characters."""
+"""Maximum length of the text of a "more" button, in characters."""
 _BUTTON = re.compile(r'<(?:a|button|label|summary)[ >]|role="button"| onclick=| aria-expanded=')
 _NEAR = 10
 """Number of tags to search for a button on each side of a hidden element."""
 
 
 def opens_later(tag: str, *, moves: bool) -> bool:
-    """Return whether a lower-case start tag looks like a part that can be opened. With `moves`,
-    also accept parts that move into view."""
+    """Return whether a lower-case start tag looks like the start of a part that can be opened. With
+    `moves`, also accept parts that move into view."""
     style = _STYLE.search(tag)
     named = tag.replace(style[0], "") if style else tag
     if _OPENS_LATER.search(named):

@@ -1,10 +1,10 @@
 """Parses HTML5 with lexbor (through selectolax), and rejects markup for which lexbor needs
 quadratic time.
 
-lexbor needs linear time except in three cases, and real pages stay far below the limits for all
-three. A page that would take minutes or gigabytes becomes an error row. The check only counts open
-elements by name. Markup that is made to deceive this count can still reach the time and memory
-limits of `dripper.guard`.
+lexbor needs linear time except in three cases (see `ParserLimits`), and real pages stay far below
+all three limits. A page that would take minutes or gigabytes becomes an error row. The check only
+counts open elements by name. Markup that is made to deceive this count can still reach the time and
+memory limits of `dripper.guard`.
 """
 
 import re
@@ -32,7 +32,7 @@ _TAG = re.compile(
     rb"|(?P<end>/?)(?P<name>[a-z][^\t\n\f\r />]*+)(?P<attributes>(?:" + _ATTRIBUTE + rb")*+))",
     re.DOTALL,
 )
-"""A tag. The page must be in lower case."""
+"""Matches a tag or a comment. The page must be in lower case."""
 _RAW_ENDS = {name.encode(): re.compile(rf"</{name}(?=[\t\n\f\r />])".encode()) for name in RAW_TEXT}
 _FORMATTING = (b"b", b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u")
 """Elements that a parser reopens in every following block until they are closed. `a` is missing
@@ -52,8 +52,8 @@ _CLOSED_ALIKE = frozenset(
 _ROOTS = (b"html", b"body")
 _CELLS = (b"td", b"th", b"caption")
 _LEAKING = (b"svg", b"math", b"select")
-"""A formatting element inside one of these elements closes the outer element, and stays open after
-it."""
+"""A formatting element inside one of these elements closes that element, and stays open after its
+end."""
 _MARKS = (b"table", b"object", b"applet", b"marquee", b"template", *_LEAKING)
 """Inside these elements, an end tag cannot close a formatting element that began outside."""
 _START_TAG = re.compile(rb"<[a-zA-Z][^\t\n\f\r />]*+((?:" + _ATTRIBUTE + rb")*+)")
@@ -71,15 +71,15 @@ class ParserLimits(NamedTuple):
     """Limits on the parser's work for one page."""
 
     steps: int = 400_000_000
-    """Steps up the tree, 2.4 ns each. Many tags make the parser search all open elements, so n
-    nested blocks cost n²/2 steps. The default allows 28,000 nested `div`. The worst of 8,451 real
-    pages needs 1/500 of this limit."""
+    """Maximum number of steps up the tree (2.4 ns each). Many tags make the parser search all open
+    elements, so n nested blocks cost n²/2 steps. The default allows 28,000 nested `div`. The worst
+    of 8,451 real pages needs 1/500 of this limit."""
     attributes: int = 30_000
-    """Attributes of one tag, or of all `html` and `body` tags together, because the parser merges
-    these tags. Each attribute is compared with all previous attributes."""
+    """Maximum number of attributes of one tag, or of all `html` and `body` tags together, because
+    the parser merges these tags. Each attribute is compared with all previous attributes."""
     repeats: int = 1_000_000
-    """Copies of elements, 260 bytes each. The parser reopens an `i` without an end tag in every
-    later block."""
+    """Maximum number of copied elements (260 bytes each). The parser reopens an `i` without an end
+    tag in every later block."""
 
 
 DEFAULT_LIMITS = ParserLimits()
@@ -116,7 +116,7 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
 
 
 def _mark_letters() -> npt.NDArray[np.int64]:
-    """Build a table of the kinds of tags by their first two letters.
+    """Build a table from the first two letters of a tag to the kind of tag.
 
     1: possibly a formatting tag, but not a one-letter tag without attributes, because a parser
     keeps at most `_SAME` of these open. 2: possibly `html` or `body`. 0: any other tag.
@@ -149,12 +149,13 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
         found = Counter(match[0] for match in _match_at(_FORMATTING_TAG, html, begins[kinds == 1]))
         if (most + sum(min(count, _SAME) for count in found.values())) * n_tags > limits.repeats:
             return True
-    # Unlike tags, attributes cannot be counted by a single character. But in a tag with many
-    # attributes, one `<` is far from the next. The first of the two may be inside the tag.
+    # Unlike tags, attributes cannot be counted by a single character. But a tag with many
+    # attributes is long, so there is a long gap before the next `<`. The gap begins at the tag's
+    # own `<` or at a `<` inside the tag.
     gaps = np.diff(begins, append=len(html))
     looked_at = (gaps > min(_LONG_GAP, limits.attributes)) | (kinds == 2)
     written = [match[1] for match in _match_at(_START_TAG, html, begins[looked_at])]
-    # A `<` that begins no tag may be inside a tag.
+    # A `<` that begins no tag may itself be inside a tag.
     long = np.flatnonzero(gaps > _LONG_GAP)
     firsts = (letters.take(begins[long] + 1, mode="clip") | 32).tolist()
     n_odd: int = sum(gap for gap, first in zip(gaps[long].tolist(), firsts, strict=True) if first not in _LETTERS)
@@ -165,7 +166,8 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
 
 
 def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.intp]) -> Iterator[re.Match[bytes]]:
-    """Yield the tags that begin at these offsets, except tags inside another tag. Linear time."""
+    """Yield the tags that begin at these offsets, except tags inside another tag. Takes linear
+    time."""
     places, at = begins.tolist(), 0
     while at < len(places):
         match = pattern.match(html, places[at])
@@ -175,8 +177,8 @@ def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.in
 
 
 def _find_excess(lowered: bytes, limits: ParserLimits) -> str | None:
-    """Return a sentence about the first tag of a lower-case page at which the work of parsing may
-    exceed a limit; None if it never does."""
+    """Return an error message if parsing a lower-case page may exceed a limit, else None. Stops at
+    the first tag where this is the case."""
     open_names, formatting = Counter[bytes](), _Formatting()
     position = depth = steps = repeats = attributes = of_roots = 0
     while match := _TAG.search(lowered, position):
@@ -254,8 +256,8 @@ OUTPUT_FLOOR = 1 << 20
 
 
 def output_limit(size: int) -> int:
-    """Return the maximum number of characters in an output. `size` is the size of the input: HTML
-    if the output is main HTML, or main HTML if the output is Markdown.
+    """Return the maximum number of characters in an output. `size` is the number of characters in
+    its input. The input of main HTML is the page, and the input of Markdown is main HTML.
 
     >>> output_limit(100), output_limit(1_000_000)
     (1048576, 4000000)

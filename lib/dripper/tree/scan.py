@@ -39,8 +39,8 @@ class UnbalancedMarkupError(ValueError):
 
 
 class StartTag(NamedTuple):
-    """A profile's decision about a start tag: its markup, possibly rewritten, and whether to cut
-    out its element as hidden."""
+    """A profile's decision about a start tag: the markup to write (possibly changed), and whether
+    to cut out the element as hidden."""
 
     markup: str
     hidden: bool = False
@@ -49,8 +49,8 @@ class StartTag(NamedTuple):
 Names = tuple[dict[str, str], dict[str, int], list[str], dict[str, dict[str, str]]]
 ReadTags = Callable[[list[str]], dict[str, StartTag]]
 Elements = tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]]
-"""Parents, opens, closes and lasts of a tree's elements, and the first and last index of each range
-to cut out."""
+"""The `parents`, `opens`, `closes` and `lasts` of a `Tree`, and the first and last index of each
+range to cut out."""
 
 
 def scan(
@@ -65,7 +65,7 @@ def scan(
     """Build the tree of a serialised page. Comments and the doctype are removed, and the strings
     around them are joined.
 
-    Linear.
+    Takes linear time.
 
     Args:
         markup: The page as serialised by a parser (see `tree`).
@@ -136,7 +136,7 @@ def _find_elements(kinds: bytes, text_before: list[int], hidden_share: float) ->
 
 
 def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
-    """Return `kinds` with the tags at the given indexes of parts changed to `kind`."""
+    """Return `kinds` with a new `kind` for the tags at the given indexes of `parts`."""
     changed = None
     for place in places:
         changed = changed or bytearray(kinds)

@@ -8,7 +8,7 @@
 /* `split` returns the same parts as the regular expression of dripper.tree.scan, but stores equal tags as one string. Three of
    four tags of a page are copies. Sharing them saves memory, and a later lookup need not hash and compare the string again. */
 
-/* If a tag's slot and the slots after it are taken, the tag is stored as a copy. So no page can make the search slow. */
+/* If the first MOST_PROBES slots for a tag are taken, the tag is stored as a copy. So no page can make the search slow. */
 enum { FIRST_SLOTS = 1024, MOST_PROBES = 8 };
 
 typedef struct {
@@ -37,7 +37,7 @@ static uint64_t hash_of(const unsigned char *bytes, size_t n_bytes) {
     return hash ^ hash >> 32;
 }
 
-/* Return the slot that holds the tag markup[start : start + length], else a free slot, or NULL if all are taken. */
+/* Return the slot that holds the tag markup[start : start + length], else a free slot, or NULL if all probed slots are taken. */
 static Slot *slot_of(Splitter *splitter, Py_ssize_t start, Py_ssize_t length) {
     const unsigned char *own = splitter->bytes + start * splitter->kind;
     size_t n_bytes = length * splitter->kind, place = hash_of(own, n_bytes);
@@ -280,7 +280,7 @@ static int cut(PyObject *cuts, Py_ssize_t first, Py_ssize_t last) {
     return failed ? -1 : 0;
 }
 
-/* Return whether a hidden element has so little of the page's text that it is cut out. first, last: numbers of its tags. */
+/* Return whether a hidden element has so little of the page's text that it is cut out. first, last: its start and end tag. */
 static int is_small(const Tags *tags, Py_ssize_t first, Py_ssize_t last) {
     Py_ssize_t before = PyLong_AsSsize_t(PyList_GET_ITEM(tags->text_before, first + 1));
     Py_ssize_t behind = PyLong_AsSsize_t(PyList_GET_ITEM(tags->text_before, last + 1));

@@ -28,7 +28,8 @@ def check_selector(selector: str) -> None:
 
 
 def drop_elements(utf8: bytes, selectors: Sequence[str]) -> bytes:
-    """Remove the elements that match the selectors. If there are none, return the bytes unchanged.
+    """Remove the elements that match the selectors. If no element matches, return the bytes
+    unchanged.
 
     >>> drop_elements(b"<p>one<p class=ad>two", [".ad"])
     b'<html><head></head><body><p>one</p></body></html>'

@@ -1,14 +1,15 @@
-"""Finds rules in a page's own `<style>` elements that hide something. Only rules with a simple
-selector can hide an element.
+"""Finds the rules that hide elements in a page's own `<style>` elements. Only rules with a simple
+selector are counted as hiding.
 
 A simple selector consists of an element name, classes and an id (`p`, `.x`, `p.x`, `#x.y`), perhaps
-below `html` or `body`. A start tag is enough to match it. Rules count at the top level and within
-`@media screen`, `@media all`, `@supports` and `@layer`. Print rules never count. Other rules (with
-combinators, states, window sizes) never hide an element. But if one of them shows an element that a
-simple rule hides, the element is *folded*: a user can open it, or sees it at another window size.
+below `html` or `body`. To match such a selector, an element's start tag is enough. Rules count at
+the top level and within `@media screen`, `@media all`, `@supports` and `@layer`. Print rules never
+count. Other rules (with combinators, states, window sizes) never hide an element. But if one of
+them shows an element that a simple rule hides, the element is *folded*: a user can open it, or sees
+it at another window size.
 
 Sheets are long, and few of their rules hide anything on the page. So the code first searches for
-signs of hiding, then reads the rules around these signs, and last compares selectors with the
+signs of hiding, then reads the rules around these signs, and finally compares selectors with the
 page's tags.
 """
 
@@ -23,8 +24,8 @@ from dripper.tree.styles import MAY_HIDE, add_declarations, clean, find_way, res
 
 _MOST_CHARACTERS = 50_000
 """Maximum number of characters read from a page's sheets. The shortest are read first, because long
-sheets are usually frameworks. Of 120 pages from five data sets, half have 400 characters or
-fewer."""
+sheets are usually frameworks. Of 120 pages from five data sets, half have sheets with at most 400
+characters in all."""
 _MOST_RULES = 2_000
 """Maximum number of rules to read for a page."""
 _LONGEST = 5_000
@@ -107,7 +108,7 @@ def join_sheets(sheets: Iterable[str]) -> str:
 def read_sheets(css: str, find_keys: Callable[[], Collection[str]]) -> Found:
     """Find the rules in a page's sheets that hide its elements.
 
-    Linear, because of limits. Rules beyond the limits are ignored.
+    Limits on characters and rules keep the time linear. Rules beyond the limits are ignored.
 
     Args:
         css: The result of `join_sheets`.
@@ -209,8 +210,9 @@ class _Sheet:
         return clean(self._css[brace + 1 : brace + _LONGEST].partition("}")[0].partition("{")[0])
 
     def _match(self, selector: str) -> tuple[str, tuple[str, ...]] | None:
-        """Return the name, and the classes and ids, of a simple selector, or None if the selector
-        is not simple or the page lacks them."""
+        """Return the name of a simple selector, and its classes and ids. Return None if the
+        selector is not simple, is excluded (`_CLOAK`, `_KEPT_NAMES`), or needs a class, an id or an
+        element that the page lacks."""
         simple = _SIMPLE.fullmatch(selector)
         if simple is None or not selector or _CLOAK.search(selector):
             return None

@@ -1,7 +1,7 @@
 """Decides whether the declarations in a style attribute or a rule hide an element.
 
 Properties follow CSS 2.2, CSS Display 3, CSS Masking 1, CSS Transforms 2 and CSS Containment 2.
-Lengths are converted to pixels. Units that depend on a font or a window have typical values.
+Lengths are converted to pixels, with typical values for units that depend on a font or a window.
 """
 
 import re
@@ -53,10 +53,10 @@ _LENGTH = re.compile(
 _PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "cm": 37.8, "mm": 3.78, "in": 96.0, "q": 0.94}
 _PIXELS |= {"em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "%": 10.0}
 _OFF = 500.0
-"""A box is off screen if it is this many pixels to the left or above."""
+"""A box is off screen if it has a negative offset of at least this many pixels."""
 _FAR = 5_000.0
-"""A box is off screen if it is this many pixels to the right or below. The number is high because
-rows of slides are long."""
+"""A box is off screen if it has a positive offset (other than `top`) of at least this many pixels.
+The number is high because rows of slides are long."""
 _DOT = 1.0
 """Boxes and letters of at most this size in pixels are invisible."""
 _CLEAR = 0.02
@@ -79,7 +79,7 @@ def read_declarations(style: str) -> dict[str, str]:
     """Parse a style into its declarations. If a property is repeated, the last `!important`
     declaration wins. If there is none, the last declaration wins.
 
-    Linear.
+    Takes linear time.
 
     >>> read_declarations("Display: NONE; color: red !important; color: blue")
     {'display': 'none', 'color': 'red'}

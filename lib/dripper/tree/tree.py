@@ -3,9 +3,9 @@ tree of this markup.
 
 Walking a tree with one Python object per node is slow. Instead, a page is a list of strings,
 `parts`, with alternating texts and tags (`text, tag, text, tag, …, text`; texts may be empty). Each
-element is an integer, counted from 0 in document order. Subtrees are ranges. So blocks, simplified
-HTML, mapping HTML and pruned pages are slices of one list. No code is recursive, so depth is not
-limited.
+element is an integer, counted from 0 in document order, and a subtree is a range of integers.
+Blocks, simplified HTML, mapping HTML and pruned pages are therefore slices of one list. No code is
+recursive, so depth is not limited.
 
 The input must be markup that a parser serialised. Its tags are balanced, its attributes are quoted,
 and `<` and `>` are escaped in its text and attribute values. In such markup, `<[^>]*>` matches
@@ -109,7 +109,7 @@ class Tree:
         return tuple(reversed(path))
 
     def nearest(self, element: int, count: int) -> tuple[int, ...]:
-        """Return at most the last `count` elements of the path to this element. The cost does not
+        """Return the last elements of the path to this element, at most `count`. The cost does not
         grow with the page's depth."""
         path: list[int] = []
         while element >= 0 and len(path) < count:
@@ -143,8 +143,8 @@ class Tree:
         return elements
 
     def outermost(self, elements: Iterable[int]) -> list[int]:
-        """Drop every element that is inside another of the given elements. They must be in document
-        order."""
+        """Drop every element that is inside another of the given elements. `elements` must be in
+        document order."""
         found, end = list[int](), -1
         for element in elements:
             if element > end:
@@ -190,8 +190,8 @@ def attribute(tag: str, key: str) -> str | None:
     start = tag.find(f' {key}="', start)
     before = tag[:start]
     if start >= 0 and "='" not in before and before.count('"') == 2 * before.count('="'):
-        # All values before the match are in double quotes and contain none, so the match is not
-        # inside another value.
+        # All values before the match are complete and in double quotes, so the match is not inside
+        # a value.
         start += len(key) + 3
         value = tag[start : tag.index('"', start)]
         return unescape(value) if "&" in value else value

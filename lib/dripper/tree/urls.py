@@ -12,8 +12,8 @@ _ENDS = "".join(map(chr, range(0x21)))
 """C0 controls and the space. The standard strips them from both ends."""
 _DROPPED = str.maketrans("", "", "\t\n\r")
 _CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)(?:(?<!,)[\t\n\f\r ]++([^,]*+))?+,?")
-"""One candidate of a `srcset`. Quantifiers are possessive. Otherwise the pattern would try every
-way to split a list of thousands of commas. A URL that ends with commas has no descriptor."""
+"""One candidate of a `srcset`. Its quantifiers are possessive. Otherwise it would try every way to
+split a list of thousands of commas. A URL that ends with commas has no descriptor."""
 _BETWEEN = "\t\n\f\r ,"
 _SPECIAL = frozenset({"http", "https", "ftp"})
 

@@ -2,10 +2,10 @@
 open it) or hidden. Folded elements count as shown, and hidden elements are cut out.
 
 An element may be hidden because of its name, attributes or style, the page's own style sheets (see
-`sheets`), or a class for screen-reader text. An element is folded if there is a control with its
-id, a button right beside it, a name such as `tab` or `accordion`, or a CSS rule that shows the
-element again. Because scripts may show content later, an element with much of the page's text is
-shown. So are all elements that are hidden in the same way, if together they have much of the text.
+`sheets`), or a class for screen-reader text. An element is folded if a control refers to its id, a
+button is right beside it, its name is a word such as `tab` or `accordion`, or a CSS rule shows it
+again. Because scripts may show content later, an element with much of the page's text is shown. So
+are all elements that are hidden in the same way, if together they have much of the text.
 
 Decisions that depend only on the start tag are made once for each distinct tag.
 """
@@ -25,7 +25,7 @@ from dripper.tree.tree import Tree, attribute, unescape
 HIDDEN_SHARE = 0.3
 """A hidden element with more than this fraction of the page's text is shown, because scripts will
 probably show it. In 2,374 labelled training pages, such elements are 35 % (`display:none`) to 80 %
-(`hidden`) main content, and smaller hidden elements 15 %."""
+(`hidden`) main content, but smaller hidden elements only 15 %."""
 _SHORT, _SHORT_SHARE = 200, 0.5
 """For a hidden element with up to `_SHORT` characters, `_SHORT_SHARE` replaces HIDDEN_SHARE."""
 _ALL_SHARE = 0.5
@@ -40,7 +40,7 @@ _CLOSED = words("dialog canvas")
 """Elements with hidden content. A `dialog` is hidden until it is opened. A `canvas` shows only the
 drawing of a script."""
 _MARKED = words("video audio object title")
-"""Players and titles. Players show their content only in browsers that cannot play them."""
+"""Players and titles. Browsers show the content of a player element only if they cannot play it."""
 _PLAYS_NO_MORE = re.compile(r"flash|shockwave|java|silverlight|classid|\.swf|^<object(?!.* data=)", re.DOTALL)
 """Marks of objects that no browser can play. Browsers show the content of such objects."""
 _LAZY = re.compile(r" (?:data-|loading=|srcset)")
@@ -54,12 +54,12 @@ _SPOKEN_SIGNS = ("sr-only", "isually", "screen", "assistive-text", "element-invi
 _CUSTOM = re.compile("<[a-z][a-z0-9]*-")
 """Custom elements, which are invisible until a script defines them."""
 _HAS_OWN_LETTERS = re.compile(" class=|font|color|indent")
-"""Signs of an element with its own text style. Pages use `font-size: 0` for a row of boxes to close
-the gaps between them."""
+"""Signs of an element with its own text style. Such an element may be visible inside an element
+with `font-size: 0`. Pages use `font-size: 0` to close the gaps in a row of boxes."""
 _SAYS_VISIBLE = re.compile(r"visibility\s*:\s*visible")
 _NEAR = 6
-"""Number of tags to search before text for screen readers. The short form of this text may be
-there."""
+"""Number of tags before text for screen readers in which to search for a visible short form of this
+text."""
 _MOST_KEYS = 100
 """Maximum number of classes, ids and names to search for in the page's tags."""
 _VOID_TAGS = tuple(f"<{name}{end}" for name in HTML_VOID for end in " >")
@@ -122,8 +122,8 @@ class Sight:
         return ways
 
     def blank_unseen(self, parts: list[str], marked: Sequence[int]) -> Iterator[int]:
-        """Blank the fallback content of players. Yield the start tag of each title that belongs to
-        a drawing instead of the page, as an index in `parts`.
+        """Blank the fallback content of players. For each title of a drawing (not of the page),
+        yield the index of its start tag in `parts`.
 
         Args:
             marked: Indexes in `parts` of the tags in `self.marked`, in ascending order.
@@ -150,8 +150,8 @@ class Sight:
         self.hidden_characters = self._blanked
 
     def choose_shown(self, parts: list[str], cuts: Sequence[tuple[int, int]], text_before: Sequence[int]) -> list[int]:
-        """Return the hidden elements to show after all, because of their fraction of the text,
-        their content or their neighbours. Each is the index of a start tag in `parts`.
+        """Return the indexes in `parts` of the start tags of hidden elements to show after all. The
+        reasons are their fraction of the page's text, their content or their neighbours.
 
         Args:
             cuts: First and last index of each outermost hidden element. For a single removed tag,
@@ -242,8 +242,8 @@ def _find_spoken(classes: Mapping[str, str]) -> set[str]:
 
 
 def _find_hidden(tree: Tree, of_sheets: Mapping[str, list[Rule]], folded: Collection[str]) -> Iterator[tuple[str, Way]]:
-    """Yield the tags of elements that attributes or the page's style sheets hide, each with its way
-    of hiding. If a tag is yielded twice, the later way takes precedence."""
+    """Yield the tags of elements hidden by attributes or by the page's style sheets, each with its
+    way of hiding. If a tag is yielded twice, the second way takes precedence."""
     unread = [tag for tag, value in tree.values("aria-hidden").items() if value == "true"]
     yield from ((tag, Way.NAME) for tag in unread if tree.names[tag] in LINE_BREAKING)
     styles = tree.values("style")
@@ -334,8 +334,8 @@ def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | 
 
 
 def _match_rules(rules: Sequence[Rule], tags: Sequence[str], tree: Tree) -> dict[str, list[Rule]]:
-    """Return the rules that match each start tag, the weakest rule first. Tags without rules are
-    left out."""
+    """Return the rules that match each start tag, in ascending order of precedence. Tags without
+    rules are left out."""
     by_key: dict[str, list[Rule]] = {}
     names, classes_of, ids = tree.names, tree.values("class"), tree.values("id")
     for rule in rules:
@@ -360,7 +360,7 @@ def _shows_again(rule: Rule) -> bool:
 
 def _has_short_form(parts: Sequence[str], first: int, last: int) -> bool:
     """Return whether text for screen readers is close to its visible short form. If so, Markdown
-    contains the text (see `write.markdown.repeats`)."""
+    contains the screen-reader text (see `write.markdown.repeats`)."""
     if last + 2 < len(parts) and ' aria-hidden="true"' in parts[last + 2]:
         return True
     return any(' aria-hidden="true"' in parts[place] for place in range(first - 2, max(0, first - 2 * _NEAR), -2))

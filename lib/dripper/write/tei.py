@@ -65,7 +65,7 @@ class TeiSource(NamedTuple):
 
 
 def to_tei(main_html: str, source: TeiSource) -> str:
-    """Convert main HTML to a TEI document. Never raises. Linear.
+    """Convert main HTML to a TEI document. Never raises. Takes linear time.
 
     Lists, tables, quotes and inline elements nested more than 100 levels deep lose their tags, not
     their text.
@@ -128,7 +128,7 @@ class _Writer(HTMLParser):
         self._is_new_line = True
         self._preformatted = self._silent = 0
         self._left_out = Counter[str]()
-        """Number of open elements that were too deep, by HTML name."""
+        """Number of open elements that were too deep, keyed by HTML name."""
         self._pending: list[str] = []
         """Pieces of text that are not yet in the document."""
 

@@ -1,5 +1,5 @@
 """Converts main HTML to plain text, with the layout of the html-text library (MIT). Scores are
-computed on that layout. The only difference is that this module writes an empty line for
+computed on text with this layout. The only difference is that this module writes an empty line for
 consecutive line breaks.
 
 Headings, lists and tables get no marks.

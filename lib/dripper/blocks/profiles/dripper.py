@@ -34,8 +34,8 @@ _NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed ifram
 _UNSEEN = ", ".join(sorted(_NEVER_SEEN))
 """CSS selector of the invisible elements that `read_head` reads, and of elements with content that
 is serialised without escapes. `scan` cannot read such content. Other invisible elements are found
-by their start tags (`tree.visibility`), because the cost of a query is its length times the page's
-length."""
+by their start tags (`tree.visibility`), because the cost of a CSS query grows with its length times
+the page's length."""
 
 _RAW_NAMES = "|".join(RAW_TEXT).encode()
 _RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
@@ -57,8 +57,8 @@ FindUnseen = Callable[[LexborHTMLParser], list[LexborNode]]
 
 
 def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Page:
-    """Parse a page into a tree of its visible elements, without splitting it into blocks yet.
-    Linear time (see `tree.parser`).
+    """Parse a page into a tree of its visible elements, without splitting it into blocks yet. Takes
+    linear time (see `tree.parser`).
 
     Args:
         html: The page as UTF-8. NULs in text are dropped.

@@ -1,9 +1,10 @@
-"""Profile `paper`. Before a page is split into blocks, it removes the same elements as the Dripper
-paper (A.10 step 1) and the paper's v1.0 code.
+"""Profile `paper`. Before a page is split into blocks, this profile removes the same elements as
+the Dripper paper (A.10 step 1) and the paper's v1.0 code: headers, footers and navigation (by
+element name, class or id), asides (by element name), and elements with `display:none`. No block
+contains their text.
 
-Headers, footers and navigation are removed by element name, class or id, asides by element name,
-and other elements by `display:none`. No block contains their text. The model sees 200 characters of
-each block (A.10 step 4). Everything else works as in the `dripper` profile.
+The model sees 200 characters of each block (A.10 step 4). Everything else works as in the `dripper`
+profile.
 """
 
 import re

@@ -21,12 +21,12 @@ class Profile(ABC):
     """The profile's name, as in the `profile` setting and the `profile` column."""
     prune: Callable[[str, Collection[int]], str] | None = None
     """Writes main HTML from mapping HTML and main ids. If None, `keep.cut` cuts main HTML from the
-    page's tree. HTML that a profile writes itself is parsed again for Markdown."""
+    page's tree. Main HTML that `prune` wrote is parsed again for Markdown."""
     places_media: bool = False
     """Whether to keep images and players that are among main blocks."""
     keeps_units: bool = False
-    """Whether to keep parts together that belong together (see `keep`), and to leave out
-    hidden text (see `tree.visibility`). MinerU-HTML does neither."""
+    """Whether to keep the parts that belong to main blocks (see `keep`), and to leave out hidden
+    text (see `tree.visibility`). MinerU-HTML does neither."""
 
     @abstractmethod
     def preprocess(self, html: bytes, reading: Reading) -> Page:
@@ -67,7 +67,7 @@ def preprocess(
 ) -> Page:
     """Split a page into blocks (Dripper paper 3.2, A.10).
 
-    Deterministic. Linear in len(html).
+    Deterministic. Takes time linear in len(html).
 
     Args:
         html: The decoded page. Any string is accepted, even an empty string.

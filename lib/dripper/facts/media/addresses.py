@@ -9,7 +9,8 @@ from dripper.tree.urls import read_set
 _PICTURE = re.compile(r"(?!.*\s)[^{}<>]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"(?!.*\s)(?:(?:https?:)?//.|/.)", re.IGNORECASE | re.DOTALL)
 _LAZY = re.compile(r"data-(?:[a-z]+-)*(?:src|original|lazy|actualsrc|echo|image|img)(?:-[a-z]+)?")
-"""Attributes in which lazy loaders keep URLs. Such a URL needs no image extension."""
+"""Attributes in which lazy loaders keep an image's URL. The URL counts even without an image
+extension."""
 _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)[wx]")
 _SHOWING = frozenset({"img", "amp-img", "source"})
 _Attributes = list[tuple[str, str]]
@@ -75,7 +76,7 @@ def use_best_address(tag: str) -> str:
 
 
 def set_source(tag: str, raw: _Attributes, address: str) -> str:
-    """Return a start tag, which has the attributes `raw`, with a URL as its `src`."""
+    """Return a start tag with `address` as its `src`. `raw` are the tag's attributes."""
     new = f'src="{escape_attribute(address)}"'
     start = tag.find(" ") if " " in tag else len(tag) - 1
     if all(key != "src" for key, _ in raw):

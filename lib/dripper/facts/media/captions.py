@@ -26,7 +26,7 @@ image."""
 _MOST_SHARING = 8
 """Maximum number of images that share a caption."""
 _CREDIT = 25
-"""Maximum number of characters between a caption and its image. Such text is a credit or a
+"""Maximum number of characters between a caption and its image. Text this short is a credit or a
 button."""
 _MARK = ' data-dripper="caption">'
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
@@ -66,8 +66,8 @@ def pair_captions(tree: Tree, images: Sequence[int]) -> list[tuple[int, Sequence
     """Return each caption with its images. The images are searched for in the nearest element
     around the caption that contains images. If this element is a `figure`, all its images belong to
     the caption. Otherwise, only the images next to the caption do: the text between them, apart
-    from other captions, must be no longer than a credit. On 88 of 4,911 training pages, a caption's
-    class was used for other text: review counts, prices, notes under a form.
+    from other captions, must be no longer than a credit (`_CREDIT`). On 88 of 4,911 training pages,
+    a caption's class was used for other text: review counts, prices, notes under a form.
 
     Args:
         images: All images, in document order.

@@ -12,10 +12,10 @@ from dripper.tree.elements import words
 from dripper.tree.tree import Tree, attribute
 
 _WIDTH, _HEIGHT = 100, 50
-"""Pixels. An image is an icon, avatar or thumbnail if its tag states at most this width or
-height."""
+"""An image is an icon, avatar or thumbnail if its tag states at most this width or height, in
+pixels."""
 _ICON = 32
-"""Pixels. An image is an icon if its tag states at most this width and height."""
+"""An image is an icon if its tag states at most this width and height, in pixels."""
 REPEATED = 3
 """An image that a page shows at least this many times is an ornament."""
 AROUND = words(
@@ -23,7 +23,7 @@ AROUND = words(
     "advertising sponsor sponsored related recommended recommendations trending newsletter teaser teasers nav navbar "
     "navigation menu breadcrumb breadcrumbs footer social follow button btn swatch swatches instagram"
 )
-"""Words in classes and ids of elements around images that are not content."""
+"""Words in the classes and ids of elements. Images inside such an element are not content."""
 _OTHER = AROUND | words(
     "emoji emoticon smiley smilies sprite badge badges share sharing profile banner promo spacer pixel tracking tracker "
     "arrow flag rating stars"
@@ -44,8 +44,8 @@ _SIZE_IN_NAME = re.compile(
     r"(?:[-_@.](?:\d{2,4}x\d{0,4}|x\d{2,4}|\d{2,4}w?|[1-4]x|large|medium|small|thumb|scaled|full))+$"
 )
 _TELLING = 6
-"""A file name of at least this many characters is enough to identify a file. Shorter names need the
-folder."""
+"""A file name of at least this many characters is enough to identify a file. To shorter names, the
+folder is added."""
 _PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
 _TRACKERS = (
     "doubleclick", "scorecardresearch", "quantserve", "omtrdc", "2o7.net", "xiti", "smartadserver", "mathtag",
@@ -112,8 +112,8 @@ def name_file(address: str) -> str:
 
 
 def name_picture(address: str) -> str:
-    """Return an image's URL without its size. WordPress serves the same image as `rain.jpg` and
-    `rain-300x200.jpg`."""
+    """Return an image's URL without the size in its file name. WordPress serves the same image as
+    `rain.jpg` and `rain-300x200.jpg`."""
     file = address.partition("?")[0]
     return _SIZE_OF_FILE.sub("", file) if _FILE.search(file) else address
 

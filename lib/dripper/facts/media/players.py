@@ -3,7 +3,7 @@ not contain the documents of such frames.
 
 The parser drops frames, because they show nothing. The frame of a known player is replaced with a
 placeholder (`STAND_IN`): an empty inline element with the player's URL. A placeholder changes no
-block and no label. Like an image, a placeholder is main if its position is main.
+block and no label. Like an image, a placeholder is main if its position among the blocks is main.
 """
 
 import re
@@ -15,7 +15,8 @@ from dripper.tree.inert import clean_inert_address
 from dripper.tree.tree import Tree, attribute, escape_attribute
 
 STAND_IN = "bdo"
-"""An inline element that pages do not use and that features ignore."""
+"""The placeholder's element name. Pages do not use this inline element, and the labelers' features
+ignore it."""
 _ADDRESS = "data-dripper-player"
 _PLAYER = re.compile(
     r"(?:https?:)?//(?:(?:www\.)?(?:youtube(?:-nocookie)?\.com/embed/[\w-]|dailymotion\.com/embed/|ted\.com/talks|"

@@ -10,7 +10,7 @@ from dripper.tree.urls import Base
 _SEARCHED = 4096
 """Number of bytes to search. Programs that save a page write the URL near the start."""
 _COMMENTS: tuple[tuple[re.Pattern[bytes], Callable[[str], str]], ...] = (
-    # Browsers; the number is the length of the URL.
+    # Written by browsers. The number is the length of the URL.
     (re.compile(rb"<!--\s*saved from url=\(\d+\)(\S+)", re.IGNORECASE), str),
     (re.compile(rb"<!--\s*Page saved with SingleFile\s+url:\s*(\S+)"), str),
     (re.compile(rb"<!--\s*Mirrored from (\S+) by HTTrack"), "http://{}".format),
@@ -18,8 +18,8 @@ _COMMENTS: tuple[tuple[re.Pattern[bytes], Callable[[str], str]], ...] = (
 
 
 def find_own_address(utf8: bytes, metadata: Metadata | None) -> str | None:
-    """Return the URL that a page states as its own: the URL written by the program that saved the
-    page, otherwise the canonical URL (`<link rel=canonical>`, `og:url`).
+    """Return the URL that a page states as its own. This is the URL written by the program that
+    saved the page, otherwise the canonical URL (`<link rel=canonical>`, `og:url`).
 
     Return None if neither is a web URL.
 

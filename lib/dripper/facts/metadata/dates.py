@@ -110,7 +110,7 @@ def says_change(text: str) -> bool:
 def label_dates(line: str) -> list[tuple[str, bool]]:
     """Return a pair (date, is_change) for each date in a line. The words before a date show whether
     it is the date of a change. If the line begins with a date and ends with a word, the words after
-    each date show this.
+    each date decide instead.
 
     >>> label_dates("Updated 7 April 2025, published May 3, 2024")
     [('2025-04-07', True), ('2024-05-03', False)]

@@ -127,7 +127,7 @@ _ORGANISATION = re.compile(
     r"|^[\w-]++(?:\.[\w-]++)*\.[a-z]{2,12}$|(?:新聞|新闻|网络|科技|传媒|通信社|通讯社|编辑部|編集部|株式会社|公司|신문|뉴스|방송|일보|협회|위원회)|(?:[網网報报社局站]|편집부|팀)$",
     re.IGNORECASE,
 )
-"""Words that do not occur in people's names, and host names."""
+"""Matches host names, and words that do not occur in people's names."""
 
 
 def is_organisation(name: str) -> bool:

@@ -41,7 +41,7 @@ class Metadata:
     title: str | None = None
     """The headline, without the site's name."""
     authors: tuple[str, ...] = ()
-    """Names of people."""
+    """Names of the authors who are people."""
     published: str | None = None
     """ISO 8601: a date, or a date and time, with the UTC offset if the page states it. The date may
     be only a year or a month."""
@@ -226,7 +226,7 @@ _MOST_DATES = 2
 
 
 class _Metas:
-    """The contents of `meta` elements, by name."""
+    """The contents of a page's `meta` elements, keyed by name."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._found: dict[str, list[str]] = {}
@@ -235,7 +235,7 @@ class _Metas:
                 self._found.setdefault(name.translate(_PARTED), []).append(text)
 
     def all(self, names: Iterable[str]) -> Iterator[list[str]]:
-        """Yield a list of contents for each of `names` that the page has."""
+        """For each of `names` that the page has, yield the list of its contents."""
         return (self._found[name] for name in names if name in self._found)
 
     def each(self, names: Iterable[str]) -> Iterator[str]:
@@ -243,8 +243,8 @@ class _Metas:
         return (text for texts in self.all(names) for text in texts)
 
     def dates(self, forms: range) -> Iterator[str]:
-        """Yield the contents of names that match the patterns `forms` of `_DATES`, in the order of
-        `forms`."""
+        """Yield the contents of `meta` elements with a name that matches one of the patterns
+        `forms` of `_DATES`, in the order of `forms`."""
         found = [(form, texts) for name, texts in self._found.items() if (form := _find_form(name)) is not None]
         return (text for wanted in forms for form, texts in found if form == wanted for text in texts)
 

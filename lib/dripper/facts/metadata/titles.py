@@ -40,7 +40,8 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9ff
 """A word, or a Chinese or Japanese character, because these languages have no spaces between
 words."""
 _STEM = 4
-"""Number of letters that forms of a word share: rains, rained, raining."""
+"""Number of letters to compare at the beginning of words. Forms of a word share them: rains,
+rained, raining."""
 
 
 class SiteName:
@@ -65,7 +66,7 @@ class SiteName:
         return not self._names.isdisjoint(_spell(text))
 
     def begins(self, text: str) -> bool:
-        """Return whether `text` begins with the site's name, such as the name of a local office."""
+        """Return whether `text` begins with the site's name, as the name of a local office does."""
         return any(len(name) > 4 and fold(text).startswith(name) for name in self._names)
 
     def find_in(self, title: str, site: str | None = None) -> str | None:
@@ -195,8 +196,8 @@ def _choose_headings(
     site: SiteName,
     list_lower: Callable[[], Iterable[str]],
 ) -> list[str]:
-    """Return the headings that are not the site's name. The name of a section before the title is
-    removed.
+    """Return the headings that are not the site's name. Remove the name of a section before the
+    title from them.
 
     Args:
         parts: The parts of `page_title`.
@@ -286,8 +287,9 @@ def _is_end(heading: str, parts: Sequence[str]) -> bool:
 def _is_site_at_end(heading: str, parts: Sequence[str], declared: str, list_lower: Callable[[], Iterable[str]]) -> bool:
     """Return whether the heading that `<title>` ends with is the site's name.
 
-    A heading is not the site's name if it is more than 1.5 times as long as the rest of `<title>`
-    ("City of Chicago | Board Meeting Information") and nothing else on the page states the rest.
+    A long heading is not the site's name ("City of Chicago | Board Meeting Information"). Long
+    means more than 1.5 times as long as the rest of `<title>`. In addition, neither the declared
+    title nor a lower-level heading may repeat a part of the rest.
     """
     if not _is_end(heading, parts):
         return False

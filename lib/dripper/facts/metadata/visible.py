@@ -19,7 +19,7 @@ from dripper.tree.permalinks import is_permalink
 from dripper.tree.tree import Tree, attribute, unescape
 
 _LONGEST_TAG = 2000
-"""Maximum length of a start tag in characters; longer start tags hold images and data."""
+"""Maximum length, in characters, of a start tag to read. Longer start tags hold images and data."""
 _BYLINE = re.compile(
     r"(?:^|[\s_-])(?:author|byline|submitted)(?:[\s_-]*name)?(?:$|[\s_-](?!(?:bio|box|details|info)\b))", re.IGNORECASE
 )
@@ -31,11 +31,12 @@ _POST = re.compile(
     re.IGNORECASE,
 )
 _CARD = re.compile(r"(?:^|[\s_-])(?:card|teaser)__\w", re.IGNORECASE)
-"""The class of an element inside a card. Cards link to other pages."""
+"""Matches the class of an element inside a card, a box that links to another page."""
 _NO_BYLINE = re.compile(
     rf"{_CARD.pattern}|(?:^|\s)(?:hentry|type-post|post-\d+)(?:$|\s)|submitted-(?!by)", re.IGNORECASE
 )
-"""Classes of a card, a whole WordPress post (`author-ann`), or the answer to a form."""
+"""Classes that look like bylines but belong to a card, to a whole WordPress post (`author-ann`), or
+to the answer to a form."""
 _OF_EVENT = re.compile(r"\b(?:event|start|end|expir\w*|valid\w*|due)[_-]?(?:date|time|on|until|from)", re.IGNORECASE)
 """Words in the start tags of dates that belong to an event or an offer, not to the page."""
 _PUBLISHED = re.compile("publish", re.IGNORECASE)
@@ -71,12 +72,12 @@ _MOST_ITEMS = 100
 _MOST_BETWEEN = 10
 """Maximum number of parts between a word of `_BEFORE_NAMES` and a name."""
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
-"""Elements with class names that describe the whole page, not only the element."""
+"""Elements on which a class name describes the whole page, not only the element."""
 _MOST_WORDS = 3
 """Maximum number of words in a user name."""
 _NEAREST = 3
-"""Number of elements that describe a date: the element with the date, and the nearest elements
-around it."""
+"""Number of elements to search for words about a date: the element with the date, and the nearest
+elements around it."""
 _MOST_ABOVE = 8
 """Maximum number of ancestors to search."""
 _MOST_TITLES = 8
@@ -94,11 +95,12 @@ _FEWEST_ROWS = 3
 or to readers."""
 _ROWS = frozenset({"tr", "li", "article"})
 _MORE = 12
-"""Maximum number of characters beside a row's name or date. A longer row says more than words such
-as "Published on"."""
+"""Rows with at most this many characters beside their name or date do not count. Such a row
+contains only the name or date and words such as "Published on"."""
 _LONGEST_BEFORE = 200
 _LONGEST_LABEL = 30
-"""Number of characters to search for a label before a date."""
+"""Number of characters before a date to search for a label: `_LONGEST_BEFORE` in the source, and
+`_LONGEST_LABEL` after white space is collapsed."""
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
@@ -110,14 +112,14 @@ time, because the text is read again for each element around it."""
 
 
 class Visible:
-    """The elements of a page that state metadata, by kind."""
+    """Finds the elements of a page that state metadata: authors, dates, headings and so on."""
 
     def __init__(self, tree: Tree, is_article: bool = False) -> None:
         """is_article: Whether the page declares that it is an article. If so, dates further from
         the title also count as the page's own."""
         self._tree = tree
         self._near_title = _NEAR_TITLE if is_article else _NEAREST_TITLE
-        # Every page needs these and `headings`; not every page needs the cached properties below.
+        # Every page needs these. The cached properties below are needed only for some pages.
         self._described = self._of_tags(tree.values("itemprop"))
         self._is_of_others: dict[re.Pattern[str], dict[int, bool]] = {_OF_OTHERS: {}, _OF_OTHER_PAGES: {}}
         self._dated_rows = set[int]()
@@ -144,8 +146,8 @@ class Visible:
                 yield attribute(tag, "content") or attribute(tag, "datetime") or self._text(self._name_in(element))
 
     def own_items(self, name: str, most: int) -> Iterator[str]:
-        """Yield the values of a microdata property if there are at most `most`. More values belong
-        to a list of other pages."""
+        """Yield the values of a microdata property, but no values if there are more than `most`. In
+        that case, they belong to a list of other pages."""
         values = dict.fromkeys(filter(None, islice(self.items(name), _MOST_ITEMS)))
         return iter(values if len(values) <= most else ())
 
@@ -266,8 +268,8 @@ class Visible:
         return {each for row in rows.values() if len(row) >= _FEWEST_ROWS for around in row for each in inside[around]}
 
     def _shape(self, element: int) -> str:
-        """Return the features that siblings of the same kind share: the tag's name and, unless the
-        name is in `_ROWS`, the first class."""
+        """Return a string that is the same for siblings of the same kind: the tag's name and,
+        unless the name is in `_ROWS`, the first class."""
         name, tag = self._tree.tags[element], self._tree.start_tag(element)
         classes = attribute(tag, "class") if name not in _ROWS and len(tag) <= _LONGEST_TAG else None
         return f"{name} {_NUMBER.sub('', classes).partition(' ')[0]}" if classes else name
@@ -342,7 +344,8 @@ class Visible:
         return map(self._heading, self._titles)
 
     def lower_headings(self) -> Iterator[str]:
-        """Yield the text of each of the first second- and third-level headings."""
+        """Yield the text of each second-level and then each third-level heading, up to
+        `_MOST_LOWER` in all."""
         return map(self._heading, islice(chain(self._tree.find("h2"), self._tree.find("h3")), _MOST_LOWER))
 
     def _heading(self, element: int) -> str:
@@ -372,8 +375,8 @@ class Visible:
         return found
 
     def _is_no_heading(self, element: int) -> bool:
-        """Return whether an `h1` is no heading of the page: a translation bar, a link to the home
-        page (the site's name), or a box around links to a thread's other pages."""
+        """Return whether an `h1` is not a heading of the page. Such an `h1` is a translation bar, a
+        link to the home page (the site's name), or a box around links to a thread's other pages."""
         tree, last = self._tree, self._tree.lasts[element]
         inside = tree.tags[element + 1 : last + 1]
         around = tree.nearest(element, _MOST_ABOVE)
@@ -457,8 +460,8 @@ class Visible:
 
 
 def _says_more(text: str, date: str) -> bool:
-    """Return whether a link says more than its date. The text of a long link is "" and counts as
-    more."""
+    """Return whether a link says more than its date. A link that is too long to be read has the
+    text "" and also says more."""
     return text != date and (not text or _LETTER.search(cut_dates(text)) is not None)
 
 

@@ -17,8 +17,8 @@ CHANGES = r"(?:\b|_|(?<=last)|(?<=post))(?:<changes>)|<changes anywhere>"
 
 @cache
 def compile_words(form: str) -> re.Pattern[str]:
-    """Return a case-insensitive pattern for a form. Each `<meaning>` in the form is replaced by the
-    words with that meaning.
+    """Compile a regular expression, ignoring case. Each `<meaning>` in it is replaced by the words
+    with that meaning.
 
     >>> [compile_words(COMMENTS).fullmatch(text) is None for text in ("Comments", "Comments on it")]
     [False, True]

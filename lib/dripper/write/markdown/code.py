@@ -158,7 +158,7 @@ class CodeWriter:
     tree: Tree
     lines: Lines
     _span: tuple[str, str] = "", ""
-    """Hole and code of the last code span written."""
+    """Placeholder and code of the last code span written."""
 
     def write(self, element: int, tag: str) -> bool:
         """Write a code element, as a block if it is a `pre` or has several lines, otherwise as a

@@ -56,8 +56,8 @@ def may_have_tex(text: str) -> bool:
 
 
 def cut_tex(text: str, holes: list[str]) -> str:
-    """Return text with its LaTeX replaced by holes. Otherwise, backslashes and underscores in the
-    LaTeX would be escaped."""
+    """Return text with its LaTeX replaced by numbered placeholders. Without this step, backslashes
+    and underscores in the LaTeX would be escaped."""
     if "\\" in text or "[tex]" in text:
         pieces, position = list[str](), 0
         for start, end in find_tex(text):

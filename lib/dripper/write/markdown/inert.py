@@ -372,7 +372,7 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
         outer, cut = inner[cut - 1], cut - 1
         before = inner[cut - 1 : cut] or _last(pieces, last - 1)
     pieces[last - 1], pieces[last + 1] = inner[:cut], inner[cut:] + pieces[last + 1]
-    # Renderers would read an opening mark right after a closing mark as one mark.
+    # Renderers would read a closing mark and an opening mark right after it as a single mark.
     begins_late = (
         not pieces[first - 1] and pieces[first - 2 : first - 1] not in ([], [""]) and pieces[first - 2] not in _CLOSER
     )

@@ -33,7 +33,7 @@ class Lines:
     def __init__(self, source: Source, out: Output) -> None:
         self.out = out
         self.holes = source.holes
-        """Finished Markdown. The pieces refer to these entries by number."""
+        """Finished Markdown. The pieces refer to it by number (see `inert.HOLE`)."""
         self.pieces: list[str] = []
         """The pieces of the current line."""
         self.n_inline = 0

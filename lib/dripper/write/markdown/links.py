@@ -32,7 +32,7 @@ class LinkWriter:
     lost: Collection[int]
     """The links to fragments that do not exist."""
     cards: dict[int, int] = field(default_factory=dict)
-    """The hole number of a card's link, by the element that gets the link."""
+    """Maps the element that gets a card's link to the number of the hole with the link's URL."""
 
     def begin_anchor(self, element: int, tag: str) -> bool:
         """Begin a link, unless it shows nothing or has no target."""

@@ -122,7 +122,7 @@ class ListWriter:
     _lists: list[OpenList] = field(default_factory=list)
     """The open lists, the innermost last."""
     _order: tuple[int, dict[int, int]] = -1, {}
-    """An `ol` and the position of each of its items."""
+    """The last `ol` of footnotes, and the position of each of its items."""
 
     def begin_list(self, element: int, tag: str) -> bool:
         """Begin a list. If all items of an unordered list begin with headings, write the items as
@@ -174,7 +174,7 @@ class ListWriter:
         owner = self._lists[-1] if self._lists else None
         around = tree.parents[element]
         if owner is None and tree.tags[around] == "ol":
-            # In a list of footnotes, an item without a mark in the text keeps its number.
+            # In an `ol` of footnotes, an item that is not a footnote keeps its number.
             if around != self._order[0]:
                 self._order = around, {item: number for number, item in enumerate(list_items(tree, around))}
             owner = OpenList(True, self._order[1][element], self._order[1][element])

@@ -43,10 +43,10 @@ class NoteWriter:
     lines: Lines
 
     numbers: dict[int, int]
-    """The numbers of marks and notes, by element. Notes are numbered from 1, in the order of their
-    first marks."""
+    """Maps the elements of marks and notes to the notes' numbers. Notes are numbered from 1, in the
+    order of their first marks."""
     lasts: dict[int, int]
-    """The last element of each note, by the note's first element."""
+    """Maps the first element of each note to the note's last element."""
     lost: Collection[int]
     """Links to fragments that do not exist."""
 

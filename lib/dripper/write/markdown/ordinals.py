@@ -14,7 +14,7 @@ _LONGEST = 12
 _FAR = 40
 """Maximum number of text nodes between a number and its step's text."""
 _MOST_AROUND = 6
-"""Maximum number of elements between a number and its item."""
+"""Maximum number of elements between a step number and the list item around it."""
 _NO_ORDINALS = CELLS | words("a button code option pre sup")
 """Elements in which a number is not a step number."""
 _PARTS = CELLS | words("button option pre table tr")

@@ -31,9 +31,9 @@ class Markdown(NamedTuple):
 
     lines: Sequence[str]
     images: Mapping[int, tuple[int, int]] = {}
-    """Line and column of each image's `![`, by the element that shows the image."""
+    """Maps the element that shows an image to the line and column of the image's `![`."""
     posts: Mapping[int, int] = {}
-    """The number of each post's first line, by the `hr` before the post."""
+    """Maps the `hr` before each post to the number of the post's first line."""
 
     @property
     def text(self) -> str:
@@ -56,7 +56,7 @@ class Heads(NamedTuple):
     """Whether the title also occurs below the first line of the content. In that case, no heading
     is added."""
     posts: Mapping[int, Post] = {}
-    """Posts by the rule (`hr`) before them."""
+    """Maps the rule (`hr`) before each post to the post."""
 
 
 NO_HEADS = Heads()
@@ -71,11 +71,11 @@ class Output:
     def __init__(self, limit: int, heads: Heads) -> None:
         self.gap = TIGHT
         self.mark = ""
-        """Mark of the item or quotation that the next line begins."""
+        """Mark, such as `- `, of the item or quotation that begins with the next line."""
         self.n_blocks = 0
         """Number of blocks written."""
         self.ended = ""
-        """`1.` or `1)`, in the style of the numbered list that has just ended."""
+        """Number style (`1.` or `1)`) of the numbered list that has just ended, or ""."""
         self._limit = limit
         self._size = 0
         self._lines: list[str] = []
@@ -83,10 +83,10 @@ class Output:
         """Prefix of each line: the prefixes of all open containers that already have a line."""
         self._containers: list[_Container] = []
         self._pending = 0
-        """Number of innermost containers that have no line yet."""
+        """Number of open containers, counted from the innermost, that have no line yet."""
         self._heads = heads
         self._rule: int | None = None
-        """The rule before the post that the next line begins."""
+        """The rule (`hr`) before the post that begins with the next line."""
         self._posts: dict[int, int] = {}
         self._images: dict[int, tuple[int, int]] = {}
         self.has_images = False

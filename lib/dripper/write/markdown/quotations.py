@@ -31,7 +31,7 @@ class QuotationWriter:
     source: Source
     lines: Lines
     _rules: dict[int, int] = field(default_factory=dict)
-    """The rule before each post that begins with a quotation, by the quotation."""
+    """Maps a quotation at the start of a post to the rule before the post."""
 
     def set_apart_posts(self, rules: Sequence[int]) -> None:
         """Write the elements around the rules before posts as plain blocks instead of lists,

@@ -63,8 +63,9 @@ def is_said_beside(source: Source, place: int, alt: str) -> bool:
 
 
 def find_twins(source: Source) -> set[int]:
-    """Return two kinds of elements: short forms next to a version for screen readers (`mins` next
-    to `minutes`), and text for screen readers that repeats the shown text next to it."""
+    """Return the elements to leave out because their text is repeated. These are short forms next
+    to a version for screen readers (`mins` next to `minutes`), and text for screen readers that
+    equals the shown text next to it."""
     tree = source.tree
     named = tree.values("class")
     joined = " ".join(named.values()).lower()

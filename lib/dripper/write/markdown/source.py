@@ -1,5 +1,5 @@
 """Holds a tree with its text as it will be written, and answers questions about the content of
-elements. Each answer is a binary search, so a deep or large page costs hardly more."""
+elements. Each answer takes a binary search, so it is fast even on deep or large pages."""
 
 import sys
 from bisect import bisect_right
@@ -33,7 +33,7 @@ class Source:
         self.texts = texts
         self.holes = holes
         self.roles: dict[int, str] = {}
-        """The roles of elements that are not written as their names suggest."""
+        """Maps each element that is not written as its name suggests to its role."""
         self._solid = [2 * at for at, text in enumerate(texts) if text and not text.isspace()]
         self._sums: list[int] = []
         self._kinds: dict[frozenset[str], list[int]] = {}
@@ -97,7 +97,7 @@ class Source:
 def read_source(tree: Tree) -> Source:
     """Return the source for a tree, with unescaped text. Invisible characters are removed, and
     line breaks in the HTML become spaces. Elements that a browser shows with a gap get a space
-    between them. LaTeX is replaced by holes."""
+    between them. LaTeX is replaced by numbered placeholders (`holes`)."""
     holes = list[str]()
     breaks = {tag: "\n" for tag, name in tree.names.items() if name in LINE_BREAKING}
     parts = write_annotations(tree)

@@ -14,8 +14,8 @@ _LAYOUT = frozenset({"article", "section"})
 _TABLE, _CELLS, _ROWS, _HEADERS, _CODE = map(frozenset, (["table"], ["td", "th"], ["tr"], ["th", "thead"], ["pre"]))
 _PARTS = dict.fromkeys(HEADINGS, "strong") | {"tr": "row", "td": "cell", "th": "cell", "caption": "caption"}
 _SMALL = 200
-"""Characters. In a table with a header row, an inner table with at most this much text only lays
-out its cell."""
+"""Maximum number of characters in an inner table that only lays out its cell. Applies if the outer
+table has a header row."""
 _ROW_PARTS = frozenset({"td", "th", "p", "div", "span", "br", "b", "strong", "font"})
 """Elements that show nothing in a row without text."""
 _BLANK = re.compile(r"(?:\s|\u200b|&nbsp;)*")
@@ -79,7 +79,7 @@ def _says_something(tree: Tree, row: int) -> bool:
 
 
 class Table:
-    """The cells of a data table, as they are written."""
+    """Collects the cells of a data table, and writes its lines."""
 
     def __init__(self) -> None:
         self.n_cells = 0

@@ -3,8 +3,8 @@
 `Source` holds the tree, its texts, and the roles of elements. `Lines` collects the text of each
 line. The parts (writers of lists, tables, links, code, notes and so on) share both objects, and
 each part keeps the state of its own elements. Decisions that need look-ahead are made at an
-element's start tag, and stored as roles of the inner elements, such as the cells of a data table or
-the terms of a list.
+element's start tag. They are stored as roles of the inner elements, such as the cells of a data
+table or the terms of a list.
 """
 
 import re

@@ -2,9 +2,9 @@
 as MinerU-HTML 1.0.0 and 1.1.2 do, losses included.
 
 The public weights were trained only on this output. If this module drops text or misplaces an id,
-MinerU does the same. The default profile corrects these errors. Besides the tree (`clean`), two
-things differ from the `dripper` profile: the paragraphs that are dropped, and the positions of the
-ids in the mapping HTML.
+MinerU does the same. The default profile corrects these errors. There are three differences from
+the `dripper` profile: the tree (see `clean`), the paragraphs that are dropped, and the positions of
+the ids in the mapping HTML.
 """
 
 import re
@@ -37,7 +37,7 @@ _DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MineruProfile(Profile):
-    """A profile with the output of one MinerU-HTML version, byte for byte."""
+    """A profile that reproduces the output of one MinerU-HTML version byte for byte."""
 
     version: Version
 
@@ -263,9 +263,9 @@ class _Mapper:
         return "".join(tree.parts)
 
     def is_marked(self, block: Block, elements: list[int]) -> bool:
-        """Return whether the id goes on an existing element instead of a wrapper. This element
-        belongs to a block, to a run that is the whole body, or to a run with elements in an inline
-        root."""
+        """Return whether the id goes on an existing element instead of a wrapper. This is the case
+        for a block that is an element, for a run that is the whole body, and for a run with
+        elements in an inline root."""
         tag = self.tree.tags[block.element]
         if not block.is_run or (self.body_is_block and tag == "body"):
             return True
@@ -334,8 +334,8 @@ class _Mapper:
             self.parts[index] = f"{self.wrapper(block)}{self.parts[index]}</{WRAPPER}>"
 
     def direct_texts(self, element: int) -> dict[str, list[int]]:
-        """Return the indexes of an element's own text nodes, by stripped text; the first index
-        comes last."""
+        """Return a dict from each stripped text of an element's own text nodes to the indexes of
+        these nodes, in descending order."""
         tree = self.tree
         places = [tree.opens[element] + 1] + [tree.closes[child] + 1 for child in tree.children(element)]
         indexes: dict[str, list[int]] = {}

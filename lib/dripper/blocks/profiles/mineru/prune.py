@@ -19,7 +19,7 @@ def prune_exactly(mapping_html: str, main_ids: Collection[int], version: Version
     the mapping HTML are ignored.
 
     The main HTML keeps helper attributes, scripts inside blocks and unlabelled text before kept
-    elements, as MinerU does. Linear.
+    elements, as MinerU does. Takes linear time.
     """
     if not mapping_html.strip():
         return "<HtmlElement></HtmlElement>"
@@ -50,8 +50,8 @@ def _find_new_ancestors(element: etree._Element, elements: set[etree._Element]) 
 
 
 def _recall_breaks(candidates: Iterable[etree._Element], elements: set[etree._Element]) -> set[etree._Element]:
-    """Return the `br` elements next to kept elements in document order. The two need not be
-    siblings."""
+    """Return the `br` elements that are right before or after a kept element in document order,
+    even if the two are not siblings."""
     breaks, previous = set(), None
     for element in candidates:
         if previous is not None and (previous.tag == "br") != (element.tag == "br"):

@@ -25,8 +25,8 @@ def has_forbidden(markup: str) -> bool:
 
 _XML_DECLARATION = re.compile(r"<\?xml\s+.*?\??>", re.DOTALL)
 _HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
-"""libxml2 does not escape `<!--…-->` in attributes, so `scan` could not read them. Noncharacters
-replace the angle brackets until `show_angles` restores them."""
+"""Angle brackets → noncharacters. libxml2 does not escape `<!--…-->` in attributes, and `scan`
+could not read such attributes. `show_angles` restores the angle brackets."""
 
 _WHOLE_ATTRIBUTES = re.compile(r"""<[^\t\n\f\r />]+(?:[ ]=?[^\t\n\f\r =>/]*(?:="[^"]*"|='[^']*')?)*""")
 
@@ -39,21 +39,22 @@ class Read(NamedTuple):
     scripts: list[str]
     """The text of each script and style, in document order."""
     addresses: Mapping[int, str]
-    """The stripped values of all `src` that have white space around their value, by image number.
-    libxml2 would write this white space as `%20`."""
+    """Image number → stripped URL, for each `src` with white space around its URL. libxml2 would
+    write this white space as `%20`."""
     has_forbidden: bool
     """Whether the page has a FORBIDDEN character."""
 
 
 def remove_declarations(text: str) -> str:
-    """Return a page without the strings that MinerU mistakes for XML declarations. Linear: the text
-    after the last `>` is not searched."""
+    """Return a page without the strings that MinerU mistakes for XML declarations. Takes linear
+    time, because the text after the last `>` is not searched."""
     end = text.rfind(">") + 1 if "<?xml" in text else 0
     return _XML_DECLARATION.sub("", text[:end]) + text[end:]
 
 
 def read_again(text: str, parse: Callable[[bytes, etree.HTMLParser], etree._Element]) -> Read:
-    """Return a first parser's output as libxml2 reads it. `parse` returns the root."""
+    """Return the first parser's output as libxml2 reads it. `parse` parses bytes and returns the
+    root."""
     # Nothing looks up ids, so libxml2 need not keep a table of them.
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8", collect_ids=False)
     root = parse(text.encode("utf-8", "surrogatepass"), parser)
@@ -86,8 +87,8 @@ def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
 
 
 def _hide_includes(markup: str) -> str:
-    """Replace the angle brackets of `<!--…-->` in attribute values; in (broken) attribute names
-    they are kept, because they end a tag there."""
+    """Replace the angle brackets of `<!--…-->` in attribute values; angle brackets in (broken)
+    attribute names are kept, because they end the tag."""
     pieces: list[str] = []
     position, quote = 0, ""
     start = markup.find("<!--")

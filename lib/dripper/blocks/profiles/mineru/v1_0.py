@@ -21,7 +21,7 @@ from dripper.tree.elements import CELLS, INLINE, words
 from dripper.tree.tree import Tree, attributes, escape, unescape
 
 CUTOFF = 200
-"""Maximum number of characters for each element, in its own text and the text after its
+"""Maximum number of characters in each element's own text, which includes the text after its
 children."""
 _MOST_DECLARATIONS = 1_000
 """Maximum number of declarations in a page. Python's `html.parser` searches the rest of the page
@@ -58,8 +58,8 @@ def _parse_first(html: bytes, _: LexborHTMLParser) -> str:
 
 
 def _parse_second(text: bytes, parser: etree.HTMLParser) -> etree._Element:
-    """Return the root. For a fragment, this is the fragment's only element, or else a `div` or
-    `span` around the fragment. Raises PageError(PARSE_FAILED) on a page without a root."""
+    """Return the page's root. For a fragment, this is the fragment's only element, or else a `div`
+    or `span` around the fragment. Raises PageError(PARSE_FAILED) on a page without a root."""
     try:
         return lxml.html.fromstring(
             text,
@@ -154,7 +154,7 @@ def _truncate(tree: Tree, parts: list[str], block: Block) -> None:
 
 def _surround(tree: Tree, texts: list[str], block: Block) -> Around | None:
     """Return the markup that lxml puts around the block when it reads the block as a page of its
-    own: `html` around an element that no body can contain, a `div` or `span` in place of the
+    own: `html` around an element that no body can contain, and a `div` or `span` in place of the
     body."""
     tag = tree.tags[block.element]
     if not block.is_run and (tag in _NO_BODY or tag.startswith("html")):
@@ -174,9 +174,9 @@ def _surround(tree: Tree, texts: list[str], block: Block) -> Around | None:
 
 
 def _lay_out(tree: Tree) -> None:
-    """Insert line feeds as libxml2 does (HTMLtree.c, `htmlNodeDumpInternal` with format). They go
-    inside and after the elements in `_ON_LINES` if no text is there, but never into an element with
-    a name that begins with p, such as `pre`."""
+    """Insert line feeds as libxml2 does (HTMLtree.c, `htmlNodeDumpInternal` with format). The line
+    feeds go inside and after the elements in `_ON_LINES` if no text is there. They never go into an
+    element with a name that begins with p, such as `pre`."""
     parts, closes = tree.parts, tree.closes
     for element, tag in enumerate(tree.tags):
         if tag not in _ON_LINES:

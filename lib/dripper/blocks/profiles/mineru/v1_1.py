@@ -115,8 +115,8 @@ def _parse_first(_: bytes, document: LexborHTMLParser) -> str:
     declarations."""
     text = document.html or "<html></html>"
     if "&lt;?xml" in text:
-        # Modest writes < and > in attributes unescaped, so MinerU's regular expression matches
-        # inside them.
+        # Modest writes < and > in attributes unescaped, so MinerU's regular expression also matches
+        # inside attributes.
         text = _TAG.sub(lambda tag: tag.group().replace("&lt;", "<").replace("&gt;", ">"), text)
     return remove_declarations(text)
 

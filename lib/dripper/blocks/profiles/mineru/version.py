@@ -26,19 +26,20 @@ class CleanPage:
     """`tree.parts` as MinerU leaves them: removed elements are blank, and the text after them is
     moved."""
     removed: bytearray
-    """Flags by element."""
+    """One flag for each element: whether MinerU removes the element."""
     title: str
     has_forbidden: bool
     """Whether a FORBIDDEN character is in the page."""
     metadata: Metadata
     """The metadata that the page declares. MinerU does not read them."""
     void_text: dict[int, str] = field(default_factory=dict)
-    """Texts that were moved into void block elements (`br`, `hr`), by the index of their tag."""
+    """Texts that were moved into void block elements (`br`, `hr`), keyed by the index of the
+    element's tag."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of MinerU-HTML, by its differences from the other version."""
+    """One version of MinerU-HTML, described by its differences from the other version."""
 
     name: str
     """The profile's name."""
