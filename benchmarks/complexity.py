@@ -1,21 +1,21 @@
-"""Time of each stage over pages that repeat one construct, at n, 2n and 4n: the exponent by which
-it grows, and ms a MB.
+"""Measures how the time of each stage grows with the size of a page that repeats one construct.
+Prints the exponent between the sizes n, 2n and 4n, and the milliseconds per MB.
 
     python benchmarks/complexity.py [--only REGEX] [--size 64000] [--before /path/to/other/lib]
     [--seconds 15] [--all] [--markdown]
 
-A stage is linear where the exponent is about 1. Exit code 1 where one is above 1.2, or used up its
-CPU seconds or memory, unless a limit of the parser (`limits.parser_…`) refuses the page at 64n:
-"limit" stands beside it then. Each construct has a process of its own for each size, which ends
-after so many CPU seconds ("cut off"). `--before` measures another version of the package, too, at
-the same time in another process, and prints its figures first. Without `--all` only the stage that
-grew fastest is printed, or the slowest of those that grew no faster than the page. Archives
-(`tests/support/archive_constructs.py`) have one stage, `read`, and times by the size asked for, as
-some are much smaller than what they hold.
+A stage with an exponent of about 1 is linear. The exit code is 1 if an exponent exceeds 1.2, or a
+stage exceeds its CPU time or memory. The exception is a construct that a parser limit
+(`limits.parser_…`) refuses at 64n; its rows say "limit". Each construct and size runs in its own
+process, which ends after the given CPU seconds ("cut off"). With `--before`, another version of the
+package is measured at the same time, in another process, and its figures are printed first. Without
+`--all`, only one stage is printed: the one that grew fastest or, if all are linear, the slowest.
+Archives (`tests/support/archive_constructs.py`) have a single stage, `read`. Their times are
+relative to the requested size, because some archives are much smaller than their contents.
 
-CPU time is the least of two measurements. The exponent is the smaller of that from 2n to 4n and
-that from n to 4n, as a busy machine makes single times longer; a run below 50 ms is too short to
-tell, and passes."""
+CPU time is the minimum of two measurements. The exponent is the smaller of the one from 2n to 4n
+and the one from n to 4n, because load on the machine lengthens single runs. Runs below 50 ms are
+too short to judge, and pass."""
 
 import argparse
 import functools
@@ -48,17 +48,18 @@ MOST = 1.2
 SHORT_SECONDS = 0.05
 MEMORY_BYTES = 4 << 30
 AT_THE_LIMIT = 64
-"""So many times n, 4 MB by default, a page of a construct that a limit cuts off is refused."""
+"""The size, as a multiple of n (4 MB by default), at which the parser's limits must refuse a
+construct that is not linear."""
 ROUNDS = 2
 LEAST_SECONDS = 0.04
 Measure = dict[str, list[float]]
-"""Seconds by stage, at n, 2n and 4n; shorter where the construct was cut off."""
+"""Stage → seconds at n, 2n and 4n. The list is shorter if the construct was cut off."""
 OVER = "over"
 
 
 def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield the stages of one page, in order, each as what runs it once; of a version whose modules
-    have other names the public ones."""
+    """Yield the name of each stage of a page, in order, and a function that runs the stage once. If
+    another version has different internal modules, only public functions are stages."""
     try:
         importlib.import_module("dripper.tree.parser")
     except ImportError:
@@ -150,8 +151,8 @@ def _labeler() -> Any:
 
 
 def _reading(name: str, size: int) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield the stage of an archive: reading its pages. Its sizes are 1/16,000 of what is asked
-    for, times those of the table."""
+    """Yield the only stage of an archive, reading its pages. The size in ARCHIVES is multiplied by
+    `size` / 16,000."""
     from dripper.warc import read_records
 
     build, number, ending = ARCHIVES[name]
@@ -162,7 +163,7 @@ def _reading(name: str, size: int) -> Iterator[tuple[str, Callable[[], object]]]
 
 
 def measure(name: str, size: int, cpu_seconds: int) -> Measure:
-    """Return the times of one construct, measured in a process of its own for each size."""
+    """Return the times of one construct. Each size is measured in a separate process."""
     found: Measure = {}
     for factor in (1, 2, 4):
         ours, theirs = multiprocessing.get_context("fork").Pipe()
@@ -192,8 +193,8 @@ def _serve(pipe: Connection, name: str, size: int, cpu_seconds: int) -> None:
 
 
 def _time(run: Callable[[], object]) -> float:
-    """Return the CPU seconds of one run, of so many that a clock can tell that ticks every 10
-    ms."""
+    """Return the CPU seconds of one run. Short runs are repeated, because the clock may tick only
+    every 10 ms."""
     start, runs = time.process_time(), 0
     while (spent := time.process_time() - start) < LEAST_SECONDS:
         run()
@@ -202,7 +203,7 @@ def _time(run: Callable[[], object]) -> float:
 
 
 def is_refused(name: str, size: int) -> bool:
-    """Tell whether a limit of the parser refuses a page that has so much of a construct."""
+    """Return whether a parser limit refuses a page that repeats a construct up to this size."""
     from dripper.errors import PageError
     from dripper.tree.parser import refuse_costly
 
@@ -216,7 +217,8 @@ def is_refused(name: str, size: int) -> bool:
 
 
 def exponent(seconds: list[float]) -> float:
-    """Return by which power of the size the time grew; 0 where it is too short to tell."""
+    """Return the power of the size with which the time grew, or 0 if the time is too short to
+    judge."""
     if len(seconds) < 3 or seconds[2] < SHORT_SECONDS:
         return 0.0
     first, second, third = (max(value, 1e-4) for value in seconds)
@@ -224,10 +226,10 @@ def exponent(seconds: list[float]) -> float:
 
 
 def worst(measured: Measure) -> str:
-    """Return the stage to look at: the one that grows fastest, of linear ones the slowest but
-    `extract`, which has them all."""
+    """Return the stage to report: the one that grows fastest or, if all are linear, the slowest.
+    `extract` does not count as slowest, because it contains all other stages."""
     if OVER in measured:
-        # The stage after the last that was finished; which it was, nobody could say any more.
+        # The process was stopped in the stage after the last finished one, whose name was not sent.
         return OVER
     grown = {stage: exponent(seconds) for stage, seconds in measured.items()}
     if max(grown.values()) > MOST:
@@ -236,20 +238,20 @@ def worst(measured: Measure) -> str:
 
 
 def is_linear(measured: Measure) -> bool:
-    """Tell whether every stage was finished and grew no faster than the construct."""
+    """Return whether every stage finished in linear time."""
     return OVER not in measured and max(map(exponent, measured.values())) <= MOST
 
 
 @dataclass(frozen=True)
 class Table:
-    """How measures are printed."""
+    """The output format of the measurements."""
 
     size: int
     cpu_seconds: int
     is_markdown: bool
 
     def head(self, with_before: bool) -> str:
-        """Return the first lines."""
+        """Return the header lines."""
         names = [
             "construct",
             *["stage before", "exponent", "ms a MB"] * with_before,
@@ -263,13 +265,13 @@ class Table:
         return f"{names[0]:42}" + "".join(f"{name:>13}" for name in names[1:])
 
     def row(self, name: str, cells: list[str]) -> str:
-        """Return a line."""
+        """Return the line of a construct."""
         if self.is_markdown:
             return f"| {_write_code(name)} | {' | '.join(cells)} |"
         return f"{name[:41]:42}" + "".join(f"{cell:>13}" for cell in cells)
 
     def cells(self, measured: Measure, stage: str) -> list[str]:
-        """Return stage, exponent and ms a MB."""
+        """Return the cells for the stage, its exponent, and milliseconds per MB."""
         if stage == OVER:
             return ["?", "cut off", f"> {self.cpu_seconds} s"]
         seconds = measured.get(stage, [])
@@ -280,14 +282,14 @@ class Table:
 
 
 def _write_code(name: str) -> str:
-    """Return a name as code in a cell of Markdown, whatever marks it has."""
+    """Return a name as inline code for a Markdown table cell. Special characters are escaped."""
     if not re.search(r"[`\[|\\]", name):
         return f"`{name}`"
     return "<code>" + re.sub(r"[^\w ]", lambda match: f"&#{ord(match[0])};", name) + "</code>"
 
 
 def main() -> int:
-    """Measure and print; return 1 where a stage of this version is not linear."""
+    """Measure and print. Return 1 if a stage of this version is not linear."""
     arguments = _parse_arguments()
     names = [name for name in (*CONSTRUCTS, *ARCHIVES) if re.search(arguments.only, name)]
     table = Table(arguments.size, arguments.seconds, arguments.markdown)
@@ -332,7 +334,8 @@ def _load() -> None:
 
 
 def _measure_before(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield what the other version measures, construct by construct, while this one is measured."""
+    """Yield the measurements of the other version, one construct at a time. It runs at the same
+    time as this version."""
     command = [sys.executable, __file__, "--json", "--only", arguments.only, "--size", str(arguments.size)]
     command += ["--seconds", str(arguments.seconds)]
     environment = os.environ | {"PYTHONPATH": arguments.before}

@@ -1,14 +1,15 @@
-"""What code, formulas and tables are left of a page's main content once it is Markdown, beside
-other converters.
+"""Measures how well code, formulas and tables survive conversion to Markdown, and compares our
+converter with others.
 
     python benchmarks/conversion.py --data ../shared/data [--show code|formula|table]
 
-Every converter is given the true main HTML of the pages of llm-webkit-bench whole, so that nothing
-but conversion counts. What it ought to keep is read off that HTML with plain lxml: the text of
-`pre` (and of `code` with several lines), LaTeX where the page states it (annotations,
-`script type="math/tex"`, `alt` of formula images, delimiters in text), tables of at least two rows
-and columns. Scores: code by edit similarity without white space, and with its lines; formulas by F1
-of those that are there unchanged but for white space, braces and style; tables by TEDS.
+Every converter receives the complete true main HTML of the pages of llm-webkit-bench, so that only
+conversion is scored. The expected content is read from this HTML with lxml: the text of `pre` (and
+of `code` with several lines); LaTeX that the page declares (annotations, `script type="math/tex"`,
+`alt` of formula images, delimiters in text); and tables with at least two rows and columns. Code is
+scored by edit similarity, once without white space and once with its lines. Formulas are scored by
+F1; a formula counts if it is unchanged except for white space, braces and style. Tables are scored
+by TEDS.
 """
 
 import argparse
@@ -31,8 +32,8 @@ from dripper_lab.metrics.teds import as_html_table, teds
 
 TEX_IN_TEXT = re.compile(
     r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$|(\\begin\{(?:equation|align|gather)\*?\}.+?\\end\{(?:equation|align|gather)\*?\})"
-    # Prices: no formula begins or ends with a space, and a dollar sign before a digit begins one
-    # only if it ends in none.
+    # To exclude prices, a formula must neither begin nor end with a space, and its closing dollar
+    # sign must not precede a digit.
     r"|(?<!\\)\$(?! )([^$\n]+?)(?<![ \\])\$(?!\d)",
     re.DOTALL,
 )
@@ -45,7 +46,7 @@ KINDS = ("code", "code lines", "formula", "table")
 
 @dataclass(frozen=True)
 class Reference:
-    """What a page's main HTML holds, in document order."""
+    """The code, formulas and tables in a page's main HTML, in document order."""
 
     code: list[str]
     formulas: list[str]
@@ -53,7 +54,8 @@ class Reference:
 
 
 def main() -> None:
-    """Print a table: converter by kind of content, means over the pages that have it."""
+    """Print a table with a row per converter and a column per kind of content. Scores are means
+    over the pages with this kind."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--data", type=Path, required=True, help="folder of the labelled sets (*.tar.xz)")
     arguments.add_argument("--set", default="llm-webkit-bench", help="a set whose truth is HTML")
@@ -77,7 +79,7 @@ def main() -> None:
 
 
 def reference_of(html: str) -> Reference:
-    """Read code, formulas and tables off HTML."""
+    """Read the code, formulas and tables in HTML."""
     root = lxml.html.fragment_fromstring(html, create_parent="div")
     for line_break in root.iter("br"):
         line_break.tail = "\n" + (line_break.tail or "")
@@ -103,7 +105,7 @@ def _formulas(root: lxml.html.HtmlElement) -> Iterator[str]:
         if (element.tag == "annotation" and "tex" in kind) or (element.tag == "script" and kind.startswith("math/tex")):
             yield element.text or ""
         elif element.tag == "img" and FORMULA_IMAGE.search(element.get("class", "")):
-            # Wikipedia has the picture beside the MathML whose annotation was counted.
+            # On Wikipedia, the image repeats a formula that was already counted as MathML.
             if not any("mwe-math-element" in parent.get("class", "") for parent in element.iterancestors()):
                 yield element.get("alt", "")
         elif element.tag not in ("script", "style", "annotation", "pre", "code"):
@@ -121,12 +123,13 @@ def _tables(root: lxml.html.HtmlElement) -> Iterator[str]:
 
 
 def escaped(cell: lxml.html.HtmlElement) -> str:
-    """Return a cell's text, on one line, as HTML."""
+    """Return a cell's text as one line of escaped HTML."""
     return " ".join(cell.text_content().split()).replace("&", "&amp;").replace("<", "&lt;")
 
 
 def score(markdown: str, reference: Reference) -> dict[str, float | None]:
-    """Score one page's Markdown by kind; None for what the page does not have."""
+    """Return the score of a page's Markdown for each kind of content; None if the page has none of
+    this kind."""
     parts = split_markdown(markdown)
     code, tables = "\n".join(reference.code), "".join(reference.tables)
     return {
@@ -138,7 +141,7 @@ def score(markdown: str, reference: Reference) -> dict[str, float | None]:
 
 
 def formulas_in(markdown: str) -> Iterator[str]:
-    """Yield the formulas of a Markdown text, those that are displayed first."""
+    """Yield the formulas of a Markdown text, displayed formulas first."""
     text = INLINE_CODE.sub("", FENCED.sub("", markdown))
     for form in FORMULAS:
         yield from filter(str.strip, form.findall(text))
@@ -162,13 +165,13 @@ def _lines(text: str) -> str:
 
 
 def _table(html: str) -> str:
-    """Bring a table to what TEDS is to compare: cells with text, whatever marks a formula; the
-    reader of Markdown tables drops empty cells."""
+    """Normalize a table for TEDS. Header cells become plain cells, formula delimiters become `$`,
+    and empty cells are removed, because the reader of Markdown tables drops them."""
     return EMPTY_CELL.sub("", TEX_MARKS.sub("$", re.sub(r"(</?)th\b", r"\1td", html)))
 
 
 def _plain_cells(table: str) -> str:
-    """Leave of a table's Markdown what is text: no images, addresses or weight."""
+    """Reduce a Markdown table to its text, without images, link targets or bold markers."""
     return LINK.sub(r"\1", IMAGE.sub("", table)).replace("<br>", " ").replace("**", "")
 
 

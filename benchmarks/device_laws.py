@@ -1,11 +1,11 @@
-"""Laws of the labelers in PyTorch: their labels do not depend on the device.
+"""Checks that the labels of the PyTorch labelers do not depend on the device.
 
     python benchmarks/device_laws.py [--device cuda] [--only bert …] [--out FILE]
 
-Tiny random models, made on the spot, label the committed pages on the CPU alone in float32; then on
-the device, in float32 and in its own precision. In float32 all labels have to be the same; in
-bfloat16 close calls may differ, and their share is told. Exit code 1 where a law is broken. Needs
-the extras [lm,encoder] and PYTHONPATH=tests.
+Tiny random models label the pages in the repository, first on the CPU in float32, then on the
+device in float32 and bfloat16. In float32, all labels must be the same. In bfloat16, close
+decisions may differ; the output states how many do. The exit code is 1 if float32 labels differ.
+Needs the extras [lm,encoder] and PYTHONPATH=tests.
 """
 
 import argparse
@@ -26,11 +26,12 @@ from support.tiny_encoder import make_encoder
 from support.tiny_lm import HUNYUAN, make_checkpoint
 
 NAMES = ("qwen3", "hunyuan", "bert", "eurobert")
-"""Two models of the labeler `lm`, two of `encoder`."""
+"""Two models of the `lm` labeler, and two of `encoder`."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compare, and print a line of JSON for each labeler and precision."""
+    """Compare labels, and print a JSON line for each labeler and precision. Return 1 if float32
+    labels differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--pages", type=int, default=11)
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def make_labeler(name: str, folder: Path, pages: Sequence[SimplifiedPage]) -> Callable[[str, str], Any]:
-    """Return what loads a labeler on a device in a precision."""
+    """Return a function that loads the labeler, given a device and a precision."""
     if name in ("bert", "eurobert"):
         model = str(make_encoder(folder, name))
         return lambda device, precision: load("encoder", model=model, device=device, precision=precision)
@@ -80,7 +81,7 @@ def make_labeler(name: str, folder: Path, pages: Sequence[SimplifiedPage]) -> Ca
 
 
 def label(labeler: Any, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-    """Return the labels of pages, and let go of the labeler."""
+    """Return the labels of pages, and close the labeler."""
     labels: list[Labels] = labeler.label_simplified(pages)
     labeler.close()
     return labels

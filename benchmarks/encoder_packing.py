@@ -1,17 +1,22 @@
-"""What it saves that the labeler `encoder` pads nothing: the passes over real pages with chunks
-packed into one row, padded to the longest of a batch as before, and each alone.
+"""Measures the time that the `encoder` labeler saves by packing chunks instead of padding them.
+Compares three ways of passing chunks to the model: packed into one row, padded to the longest chunk
+of a batch (the earlier method), and one at a time.
 
     python benchmarks/encoder_packing.py [--shape minilm,small] [--device cpu] [--data DIR]
         [--pages 100] [--out FILE]
 
-Random models, as weights change no time. Shapes: `minilm` (BERT, chunks of 512 tokens, as
-all-MiniLM-L6-v2), `210m`, `610m` and `2.1b` (EuroBERT with chunks of 8,192 and 128,256 tokens, as
-Pulpie's), `small` (EuroBERT with two layers of 128, for CPUs) and `tiny`. The pages are real ones
-of the training sets, or the committed ones without --data, in tokens of Qwen3's tokenizer. Batches
-hold --batch-tokens tokens, padding included; of padded ones each holds chunks of like length.
-Logits of all three ways have to agree. Precision as the labeler has it: bfloat16 on a GPU, float32
-on a CPU, where one thread is at work. A line of JSON a way. Needs the extra [encoder] and
-PYTHONPATH=tests.
+The models are random, because weights do not affect time. Shapes:
+
+- `minilm`: BERT with chunks of 512 tokens, like all-MiniLM-L6-v2
+- `210m`, `610m`, `2.1b`: EuroBERT with chunks of 8,192 tokens, like Pulpie's models
+- `small`: EuroBERT with two layers of width 128, for CPUs
+- `tiny`: EuroBERT with two layers of width 32, for tests
+
+The pages come from the training sets or, without --data, from the repository.
+They are tokenized with Qwen3's tokenizer. A batch contains --batch-tokens tokens, including
+padding; a padded batch contains chunks of similar length. The logits of all three ways must agree.
+As in the labeler, the precision is bfloat16 on a GPU, and float32 on a CPU with one thread. Prints
+a JSON line per way. Needs the extra [encoder] and PYTHONPATH=tests.
 """
 
 import argparse
@@ -43,12 +48,12 @@ from support.tiny_encoder import make_model
 from support.tiny_lm import tokenizer_folder
 
 MOST_CHARACTERS = 24_000
-"""Of a page's simplified HTML: some 8,192 tokens."""
+"""The maximum length of a page's simplified HTML: about 8,192 tokens."""
 CLOSE = {"float32": 1e-3, "bfloat16": 0.1}
 
 
 def eurobert(layers: int, width: int, inner: int, heads: int, key_heads: int, size: int) -> dict[str, Any]:
-    """Return the configuration of a EuroBERT."""
+    """Return the configuration of a EuroBERT model."""
     return {
         "hidden_size": width, "intermediate_size": inner, "num_hidden_layers": layers, "num_attention_heads": heads,
         "num_key_value_heads": key_heads, "head_dim": size, "initializer_range": 0.05,
@@ -70,7 +75,7 @@ SHAPES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "610m": ("eurobert", eurobert(26, 1152, 4096, 18, 6, 64)),
     "2.1b": ("eurobert", eurobert(32, 2304, 6144, 18, 6, 128)),
 }  # fmt: skip
-"""Name → architecture and configuration; EuroBERT's as published."""
+"""Name → architecture and configuration. The numbered EuroBERT shapes are as published."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -99,14 +104,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def choose_pages(data: Path | None, n_pages: int) -> list[SimplifiedPage]:
-    """Return real pages of training sets, or the committed ones."""
+    """Return pages from the training sets, or the repository's pages if `data` is None."""
     if data is not None:
         return choose(data, n_pages, 1, MOST_CHARACTERS, len).pages
     return [SimplifiedPage.of(page) for page in committed_pages()][:n_pages]
 
 
 def make_sequencer(context: int) -> Sequencer:
-    """Return what makes chunks of pages, with Qwen3's tokenizer."""
+    """Return the sequencer, which splits pages into chunks with Qwen3's tokenizer."""
     import transformers
 
     library: Any = transformers
@@ -116,7 +121,7 @@ def make_sequencer(context: int) -> Sequencer:
 
 
 def compare(shape: str, device: str, batch_tokens: int, pages: Sequence[SimplifiedPage]) -> Iterator[dict[str, Any]]:
-    """Label all chunks in the three ways; yield what each took."""
+    """Label all chunks in the three ways. Yield the figures of each way."""
     architecture, config = SHAPES[shape]
     context, vocabulary = config["max_position_embeddings"], config["vocab_size"]
     sequencer = make_sequencer(context)
@@ -135,7 +140,7 @@ def compare(shape: str, device: str, batch_tokens: int, pages: Sequence[Simplifi
     alone = EncoderNetwork(model, checkpoint, device, precision, 0)
     padded = [[chunks[at] for at in batch] for batch in split_into_batches(lengths, batch_tokens)]
     packed = list(pack(iter(chunks), lambda chunk: len(chunk.ids), batch_tokens))
-    # The packed way comes last: it changes how the model attends.
+    # The packed way comes last, because it changes the model's attention.
     ways: list[tuple[str, Sequence[Sequence[Chunk]], Callable[[Sequence[Chunk]], list[FloatArray]]]] = [
         ("padded", padded, lambda batch: margins_padded(model, checkpoint, batch)),
         ("alone", [[chunk] for chunk in chunks], alone.margins),
@@ -169,7 +174,7 @@ def compare(shape: str, device: str, batch_tokens: int, pages: Sequence[Simplifi
 
 
 def margins_padded(model: Any, checkpoint: EncoderCheckpoint, chunks: Sequence[Chunk]) -> list[FloatArray]:
-    """Return what a pass over chunks says that are padded to the longest of them."""
+    """Return the margins of chunks in one pass, after padding them to the longest chunk."""
     lengths = np.array([len(chunk.ids) for chunk in chunks])
     ids = np.zeros((len(chunks), lengths.max()), np.int64)
     for row, chunk in enumerate(chunks):

@@ -1,14 +1,14 @@
-"""How good a chain of labelers is, by the share of pages that go on to the second
-(docs/escalation.md).
+"""Measures the quality of a chain of labelers, by the fraction of pages that are passed on to the
+second labeler (docs/escalation.md).
 
 python benchmarks/escalation.py --data ../shared/data [--sets l3s-gn1 dragnet] [--sample 200]
     [--second trafilatura]
 
-Each labelled page is labelled by `cpu` and by the second labeler of the registry. Three ways choose
-the pages that go on: `cpu`'s confidence (the least sure first), chance, and the best choice (those
-that gain most, which nobody can know). The truth as second labeler shows the ceiling. The figure is
-F1 over words of a page's blocks, mean of pages. Sets on which `cpu` was trained say how it does on
-pages it knows.
+Each page is labelled by `cpu` and by each second labeler (--second). The pages to pass on are
+chosen in three ways: by lowest `cpu` confidence, by chance, and by greatest gain, which is unknown
+in practice. Using the ground truth as second labeler gives the upper bound. The figure is the F1
+over words of a page's blocks, as a mean over pages. Sets on which `cpu` was trained show its
+quality on pages it has seen.
 """
 
 import argparse
@@ -33,7 +33,8 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One page: F1 of the first labeler, of each second one, and how sure the first is."""
+    """The scores of one page: the F1 and confidence of the first labeler, and the F1 of each second
+    labeler."""
 
     group: str
     first: float
@@ -42,7 +43,7 @@ class Scored:
 
 
 def scored(pages: Iterator[LabelledPage], first: Labeler, seconds: Sequence[Labeler]) -> Iterator[Scored]:
-    """Yield the scores of each page that can be split and has a truth."""
+    """Yield the scores of each page that can be split and has a ground truth."""
     for labelled, page in split_pages(pages):
         truth = Truth.of([block.text for block in page.blocks], labelled)
         if not page.blocks or not truth.truth_words:
@@ -54,12 +55,13 @@ def scored(pages: Iterator[LabelledPage], first: Labeler, seconds: Sequence[Labe
 
 
 def _used(answer: Labels, before: Labels) -> npt.NDArray[np.bool_]:
-    """As a chain does: a labeler that marks nothing leaves the page to the one before."""
+    """Return the labels that a chain would use: those in `answer`, or those in `before` if `answer`
+    marks nothing as main."""
     return answer.main if answer.main.any() else before.main
 
 
 def curve(pages: Sequence[Scored], second: str, way: str) -> list[float]:
-    """Return the mean F1 at each of SHARES."""
+    """Return the mean F1 if each fraction in SHARES of the pages is passed on."""
     first = np.array([page.first for page in pages])
     gain = np.array([page.second[second] for page in pages]) - first
     if way == "chance":
@@ -70,7 +72,7 @@ def curve(pages: Sequence[Scored], second: str, way: str) -> list[float]:
 
 
 def table(title: str, pages: Sequence[Scored], seconds: Sequence[str]) -> list[str]:
-    """Return the curves of a group of pages as lines of Markdown."""
+    """Return a Markdown row for each second labeler and way of choosing pages."""
     lines = []
     for second in seconds:
         for way in WAYS:
@@ -80,8 +82,8 @@ def table(title: str, pages: Sequence[Scored], seconds: Sequence[str]) -> list[s
 
 
 def below(pages: Sequence[Scored]) -> list[str]:
-    """Return the share of pages below some thresholds, and how good the first labeler is on both
-    sides."""
+    """Return a Markdown table with a row per confidence threshold: the fraction of pages below, and
+    the first labeler's F1 below and above."""
     confidence, first = (np.array([getattr(page, name) for page in pages]) for name in ("confidence", "first"))
     lines = ["| below | share | F1 below | F1 above |", "|---|---|---|---|"]
     for threshold in (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9):
@@ -116,7 +118,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def report(pages: Sequence[Scored], seconds: Sequence[str]) -> list[str]:
-    """Return the tables, by set and kind."""
+    """Return the tables by data set and kind of page, as lines."""
     groups: dict[str, list[Scored]] = defaultdict(list)
     for page in pages:
         for name in {page.group, page.group.partition(" ")[0]}:

@@ -1,11 +1,11 @@
-"""Pages a second on one core: the main job beside datatrove with Trafilatura, on the same WARC
-files, in one run.
+"""Compares the pages per second of the main job and of datatrove with Trafilatura, on one core and
+the same WARC files.
 
     python benchmarks/fused_job.py --data ../shared/data --peer-python .venv-bench/bin/python
 
-Both run pinned to one core, in turn, on the files once and on five copies of them. The difference
-is what pages cost; what is left of the single run is the fixed cost (JVM, jars, commits, closing
-counts). What each lost is counted, not assumed.
+Both jobs run in turn, pinned to one core, first on the files and then on five copies of them. The
+difference between the two runs is the cost of pages. The rest of the first run is the fixed cost
+(JVM, jars, commits, closing counts). The pages that each job lost are counted.
 """
 
 import argparse
@@ -29,19 +29,19 @@ COPIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Wall seconds for the files once and COPIES times, pinned to one core, and the pages that came
-    out of the former."""
+    """The wall seconds of a job for the files (`once`) and for COPIES copies of them, and the
+    number of extracted pages in the first run."""
 
     once: float
     copies: float
     rows: int
 
     def pages_per_second(self, pages: int) -> float:
-        """Pages a second beyond the fixed cost."""
+        """Return the pages per second, without the fixed cost."""
         return (COPIES - 1) * pages / (self.copies - self.once)
 
     def fixed(self) -> float:
-        """Seconds that a run takes with no pages at all."""
+        """Return the seconds that a run would take without any pages."""
         return self.once - (self.copies - self.once) / (COPIES - 1)
 
 
@@ -106,7 +106,7 @@ def ours(folder: Path, number: int) -> Timing:
 
 
 def theirs(folder: Path, python: str, number: int) -> Timing:
-    """Time the peer, on one core."""
+    """Time datatrove with Trafilatura, on one core."""
 
     def run(source: str) -> float:
         output = folder / f"theirs-{source}-{number}"
@@ -118,8 +118,8 @@ def theirs(folder: Path, python: str, number: int) -> Timing:
 
 
 def timed(command: list[str]) -> float:
-    """Return the wall seconds of a command pinned to the first core it may use; its words only
-    where it fails."""
+    """Return the wall seconds of a command, pinned to the first available core. If the command
+    fails, exit with the end of its output."""
     core = min(os.sched_getaffinity(0))
     start = time.perf_counter()
     done = subprocess.run(

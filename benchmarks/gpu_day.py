@@ -1,18 +1,22 @@
-"""All that a GPU is lent for, in one command of at most 25 minutes:
+"""Runs all measurements that need a GPU, in one command of at most 25 minutes:
 
     python benchmarks/gpu_day.py --out FOLDER [--data DIR] [--device cuda] [--minutes 25]
         [--minilm FOLDER] [--only STEP …] [--tiny]
 
-Steps, in this order: laws (labels do not depend on the device), rates of encoders and of a language
-model of real shapes, the labeler reader with three seeds at once, a small encoder on all pages.
-Each command writes what it found into FOLDER as it goes, and FOLDER/gpu_day.json is written anew
-after each: a run that is stopped keeps what was done, and one that is started again goes on with
-the commands that have not ended well. A step gets the time that is left, and none where that is
-less than a tenth of what it is expected to take. --tiny does the same with tiny models on the
-committed pages. See docs/gpu_day.md.
+The steps, in order:
 
-Each command has a process group of its own. It ends, with all that it has started, when its time is
-over, and when this program is stopped.
+1. Check that labels do not depend on the device.
+2. Measure the speed of encoders and of a language model with real shapes.
+3. Train the `reader` labeler with three seeds at the same time.
+4. Train a small encoder on all pages.
+
+Each command writes its findings to FOLDER as it runs, and FOLDER/gpu_day.json is rewritten after
+each step. A stopped run keeps its results; if started again, it runs only the commands that have
+not succeeded. A step may use all remaining time. It is skipped if that is less than a tenth of its
+expected time. --tiny uses tiny models and the pages in the repository. See docs/gpu_day.md.
+
+Each command has its own process group. The whole group is killed when the command's time is over or
+this program is stopped.
 """
 
 import argparse
@@ -35,11 +39,11 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One of a step's commands."""
+    """A command of a step."""
 
     name: str
     arguments: Sequence[str]
-    """Of Python."""
+    """The arguments of the Python interpreter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +52,12 @@ class Step:
 
     name: str
     minutes: float
-    """Expected on an H100; see docs/gpu_day.md."""
+    """The expected minutes on an H100; see docs/gpu_day.md."""
     commands: Sequence[Command]
 
 
 def plan(options: argparse.Namespace) -> list[Step]:
-    """Return all steps."""
+    """Return all steps, in order."""
     device, out, tiny = ["--device", options.device], options.out, options.tiny
     data = [] if tiny else ["--data", str(options.data)]
     small = ["--sets", "wcxb-dev", "--folds", "4", "--sample", "6", "--data", str(COMMITTED)] if tiny else data
@@ -92,9 +96,9 @@ def plan(options: argparse.Namespace) -> list[Step]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the steps; return 0, or 1 where a command failed or had no time."""
+    """Run the steps. Return 0, or 1 if a command failed or had no time."""
     options = parse(arguments)
-    # A job in the background of a script begins with SIGINT ignored.
+    # SIGINT is set explicitly, because a script's background jobs start with SIGINT ignored.
     for signal_ in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(signal_, stop)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -117,7 +121,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def stop(number: int, _frame: object) -> NoReturn:
-    """Leave as `sys.exit` does, so that `run` ends what it has started."""
+    """Raise SystemExit on a signal, so that `run` kills the commands it has started."""
     raise SystemExit(128 + number)
 
 
@@ -136,7 +140,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def run(commands: Sequence[Command], out: Path, seconds: float) -> Mapping[str, object]:
-    """Run commands at the same time; return for each its exit code, seconds and last line."""
+    """Run commands at the same time. Return the exit code, seconds and last output line of each."""
     start = time.monotonic()
     paths = [str(HERE.parent / folder) for folder in ("lib", "tests", "benchmarks")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])}
@@ -163,7 +167,7 @@ def run(commands: Sequence[Command], out: Path, seconds: float) -> Mapping[str, 
 
 
 def end(process: subprocess.Popen[bytes]) -> int:
-    """End a command with all that it has started; return its exit code."""
+    """Kill a command's process group, and return the command's exit code."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     return process.wait()

@@ -1,8 +1,9 @@
-"""Compare what extractors leave out of text that a person does not see, and what they keep of text
-that one click or a script shows: `python benchmarks/hidden_text.py [--defuddle FOLDER]`.
+"""Test whether extractors leave out invisible text, and keep text that a click or a script reveals:
+`python benchmarks/hidden_text.py [--defuddle FOLDER]`.
 
-The pages are those of tests/data/visibility. FOLDER has the npm package `defuddle` and `jsdom` in
-its `node_modules`. Prints a table with versions, and how many pages each extractor has right.
+The pages are in tests/data/visibility. FOLDER/node_modules contains the npm packages `defuddle` and
+`jsdom`. Prints a table with the version of each extractor and the number of pages that it gets
+right.
 """
 
 import argparse
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def find_extractors() -> Mapping[str, Callable[[str], str]]:
-    """Return the extractors, with their version: each gives the text of a page."""
+    """Return name and version → function that extracts the text of a page."""
     import trafilatura
     from readability import Document
     from resiliparse.extract.html2text import extract_plain_text
@@ -59,7 +60,7 @@ def find_extractors() -> Mapping[str, Callable[[str], str]]:
 
 
 def run_defuddle(folder: Path, pages: Sequence[str]) -> list[str]:
-    """Return what defuddle makes of pages."""
+    """Return defuddle's output for each page."""
     script = folder / "run.mjs"
     script.write_text(_NODE, encoding="utf-8")
     told = subprocess.run(
@@ -70,7 +71,7 @@ def run_defuddle(folder: Path, pages: Sequence[str]) -> list[str]:
 
 
 def write_table(cases: Sequence[Case], rows: Mapping[str, Sequence[str]]) -> str:
-    """Return a Markdown table: an extractor a row, a kind of case a column."""
+    """Return a Markdown table with a row per extractor and a column per kind of case."""
     totals = Counter(case["kind"] for case in cases)
     kinds = list(totals)
     lines = ["| | " + " | ".join(f"{kind} ({totals[kind]})" for kind in kinds) + " |", "|---" * (len(kinds) + 1) + "|"]

@@ -1,14 +1,14 @@
-"""Cost of the HTML core beside MinerU-HTML 1.1.2 on the same pages in one run: CPU ms a page,
-ratios, linearity.
+"""Compares the CPU time of the HTML core with that of MinerU-HTML 1.1.2 on the same pages, and
+shows how the core's time grows with the size of a page.
 
     python benchmarks/html_core.py --data ../shared/data [--pages 300] [--sets a,b]
         [--peer /path/to/venv/bin/python]
 
-Pages are drawn evenly from the data sets (seed 1). The peer runs in its own interpreter (selectolax
-< 1); without --peer, a virtual environment is made under --work. All tools go over the pages three
-times, in turns; the least time of a page counts. Where ours is slower, it says on how many of these
-pages MinerU-HTML finds at most one block: a self-closing `iframe` there swallows the rest of the
-page, which costs little.
+Pages are drawn evenly from the data sets (seed 1). MinerU-HTML needs its own interpreter
+(selectolax < 1). Without --peer, it is installed into a temporary virtual environment. All tools
+process the pages three times, in turn; the minimum time of a page counts. For the pages on which
+ours is slower, the output says on how many of them MinerU-HTML finds at most one block. There, a
+self-closing `iframe` swallows the rest of the page, which saves time.
 """
 
 import argparse
@@ -39,7 +39,7 @@ log = logging.getLogger("html_core")
 
 
 def main(argv: list[str]) -> int:
-    """Run the benchmark and print tables, each ratio beside its target."""
+    """Run the benchmark and print tables. Each ratio is beside its target."""
     arguments = _parse(argv)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     pages = _sample(arguments.data, arguments.pages, arguments.sets)
@@ -78,7 +78,8 @@ NOT_PAGES = frozenset({"warc", "wceb_reference"})
 
 
 def _make_peer(work: Path) -> str:
-    """Install mineru-html without its inference dependencies, which simplifying does not need."""
+    """Install mineru-html without its inference dependencies, which are not needed for simplifying.
+    Return the path of the interpreter."""
     subprocess.run([sys.executable, "-m", "venv", work / "peer"], check=True)
     pip = [str(work / "peer/bin/pip"), "install", "-q"]
     subprocess.run([*pip, "--no-deps", "mineru-html==1.1.2"], check=True)
@@ -87,7 +88,7 @@ def _make_peer(work: Path) -> str:
 
 
 def _measure(pages: list[str], peer: str, work: Path) -> dict[str, list[float]]:
-    """Return the least seconds of CPU per page and step."""
+    """Return step → minimum CPU seconds of each page."""
     (work / "pages.pickle").write_bytes(pickle.dumps(pages))
     best: dict[str, list[float]] = {}
     for round_number in range(ROUNDS):
@@ -156,8 +157,8 @@ def _report(times: dict[str, list[float]]) -> None:
 
 
 def linearity() -> None:
-    """Print the cost of growing pages as a bar chart; a page of twice the size should take twice
-    the time."""
+    """Print the CPU time of ever larger pages as a bar chart. A page of twice the size should take
+    twice the time."""
     print(f"\n{'MB':>4}{'blocks':>9}{'seconds':>9}{'s/MB':>7}")
     for megabytes in (1, 2, 4, 8, 16):
         unit = (

@@ -1,8 +1,9 @@
-"""Images and captions of main content, beside Trafilatura with images and readability-lxml.
+"""Scores images and captions in our main content, and compares with Trafilatura (with images) and
+readability-lxml.
 
     python benchmarks/images.py --data ../shared/data [--half choosing|judging|both]
 
-How they are counted: `dripper_lab.evaluation.images`.
+`dripper_lab.evaluation.images` explains how images and captions are counted.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from dripper_lab.evaluation.images import ADDRESS, HALVES, f1_of, read_shown
 
 
 def main(argv: list[str]) -> int:
-    """Print a table of precision, recall and F1 by extractor."""
+    """Print a table of precision, recall and F1 with a row per extractor."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--half", choices=(*HALVES, "both"), default="judging")

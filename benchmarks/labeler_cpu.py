@@ -1,15 +1,16 @@
-"""CPU time of the labeler `cpu` by stage and of `dripper.extract` as a whole, beside Trafilatura
-and rs-trafilatura (Rust) on the same pages in the same run.
+"""Measures the CPU time of `dripper.extract` and of the `cpu` labeler's stages, and compares it
+with Trafilatura and rs-trafilatura (Rust) on the same pages.
 
     python benchmarks/labeler_cpu.py --data DIR [--sets wcxb-dev ...] [--pages 500]
 
-The pages are drawn from all pages of the sets. The extractors take turns in batches of 25: a busy
-machine slows all alike, and none starts every page with the others' data in the processor's caches,
-as nobody runs two of them in turn (with batches of one page `dripper.extract` takes a tenth longer,
-the others 2 %). All extractors take the decoded text; `dripper.extract` gives main HTML, Markdown
-and language, the peers plain text. What it takes from bytes, as the job calls it, is timed later
-over the same pages, as are the stages. Says nothing about quality, nor about reading archives.
-Times are `process_time` of one thread: set OPENBLAS_NUM_THREADS=1.
+The pages are drawn at random from all pages of the sets. The extractors take turns in batches of 25
+pages. That way, load on the machine slows all of them equally, and an extractor rarely finds the
+processor's caches filled by another one, as is normal in practice. (With batches of one page,
+`dripper.extract` takes a tenth longer, and the others 2 %.) All extractors receive decoded text;
+`dripper.extract` returns main HTML, Markdown and language, the others plain text. `dripper.extract`
+on bytes, as the job calls it, and the stages are timed separately on the same pages. Neither
+quality nor the reading of archives is measured. Times are `process_time` of one thread: set
+OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
@@ -44,11 +45,11 @@ BATCH = 25
 WHOLE, FROM_BYTES = "dripper.extract", "dripper.extract from bytes"
 TARGETS = {"trafilatura": 3.0, "rs-trafilatura": 1.5}
 PEERS: dict[str, Callable[[str], object]] = {"trafilatura": trafilatura.extract}
-# Not everywhere: see the Makefile.
+# rs-trafilatura is not available on all platforms; see the Makefile.
 with suppress(ModuleNotFoundError):
     PEERS["rs-trafilatura"] = import_module("rs_trafilatura").extract
 SIZES = (0, 50_000, 100_000, 200_000, 400_000, sys.maxsize)
-"""Bytes, as served: bounds of the groups that are shown by themselves."""
+"""The bounds of the size groups in the output, in bytes as served."""
 
 
 def main(arguments: list[str]) -> int:
@@ -63,8 +64,8 @@ def main(arguments: list[str]) -> int:
     pages = random.Random(0).sample(pages, min(options.pages, len(pages)))
     labeler = CpuLabeler.load()
     time_whole({}, pages[:BATCH])  # warms up
-    # As page processes do (`dripper.guard`); else full collections walk over all that is imported,
-    # in whatever runs just then.
+    # Page processes do the same (`dripper.guard`). Otherwise, full garbage collections would scan
+    # all imported objects, and add that time to a random extractor.
     gc.freeze()
     times: Times = {}
     for start in range(0, len(pages), BATCH):
@@ -75,8 +76,8 @@ def main(arguments: list[str]) -> int:
 
 
 def time_whole(times: Times, pages: Sequence[LabelledPage]) -> None:
-    """Run `dripper.extract` and the peers over the pages, one after the other, then
-    `dripper.extract` over their bytes."""
+    """Run `dripper.extract` and then each other extractor over the decoded pages. Finally, run
+    `dripper.extract` over the pages' bytes."""
     texts = [decode(page.html, page.content_type).text for page in pages]
     for name, extract in {WHOLE: dripper.extract, **PEERS}.items():
         for text in texts:
@@ -86,7 +87,7 @@ def time_whole(times: Times, pages: Sequence[LabelledPage]) -> None:
 
 
 def time_stages(times: Times, labelled: LabelledPage, labeler: CpuLabeler) -> int:
-    """Run the stages over a page; return how many blocks it has."""
+    """Time each stage on a page. Return the page's number of blocks."""
     page = timed(times, "preprocess", preprocess, decode(labelled.html, labelled.content_type).text)
     timed(times, "features", compute_features, page)
     (labels,) = timed(times, "features + network + decoding", labeler.label, [page])
@@ -95,7 +96,7 @@ def time_stages(times: Times, labelled: LabelledPage, labeler: CpuLabeler) -> in
 
 
 def timed(times: Times, name: str, work: Callable[[Input], Result], argument: Input) -> Result:
-    """Run the work and note its CPU seconds."""
+    """Return the result of `work(argument)`, and add its CPU seconds to `times`."""
     started = time.process_time()
     result = work(argument)
     times.setdefault(name, []).append(time.process_time() - started)
@@ -103,7 +104,8 @@ def timed(times: Times, name: str, work: Callable[[Input], Result], argument: In
 
 
 def report(times: Times, pages: Sequence[LabelledPage], blocks: Sequence[int], weights: str) -> None:
-    """Print milliseconds a page by stage, and the ratios to the peers, by set and by size too."""
+    """Print the milliseconds per page of each stage, and the ratios of the other extractors' times
+    to ours, also by set and by size."""
     print(f"{len(blocks)} pages, {np.mean(blocks):.0f} blocks a page; weights {weights}; numpy {np.__version__};")
     print("with the modules in C" if IN_C else "without the modules in C", end="; ")
     print(", ".join(f"{name} {version(name)}" for name in PEERS) + "\n")
@@ -124,8 +126,8 @@ def report(times: Times, pages: Sequence[LabelledPage], blocks: Sequence[int], w
 
 
 def show(times: Times, name: str, chosen: np.ndarray, sizes: np.ndarray) -> None:
-    """Print one line: how many times as long as `dripper.extract` the peers take for the chosen
-    pages."""
+    """Print a line with the other extractors' times on the chosen pages, as multiples of the time
+    of `dripper.extract`."""
     if chosen.any():
         ratios = (np.array(times[peer])[chosen].sum() / np.array(times[WHOLE])[chosen].sum() for peer in PEERS)
         line = f"{name:32}{chosen.sum():8}{sizes[chosen].mean() / 1000:8.0f}"

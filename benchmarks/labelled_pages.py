@@ -1,5 +1,5 @@
-"""Reads the archives of labelled pages (`html/`, `truth.jsonl`) as the golden hashes were made from
-them."""
+"""Reads the archives of labelled pages (`html/`, `truth.jsonl`), decoding pages in the same way as
+for the golden hashes."""
 
 import json
 import tarfile
@@ -11,7 +11,7 @@ from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 
 
 class LabelledPage(NamedTuple):
-    """One page: its set, its id there, its decoded text."""
+    """A page: its data set, its id within the set, and its decoded text."""
 
     dataset: str
     page_id: str
@@ -19,7 +19,7 @@ class LabelledPage(NamedTuple):
 
 
 def read_pages(archive: Path) -> Iterator[LabelledPage]:
-    """Yield the pages of one archive in the order of its truth file."""
+    """Yield the pages of an archive in the order of its `truth.jsonl`."""
     rows, files = [], {}
     with tarfile.open(archive, "r:xz") as tar:
         for member in tar:

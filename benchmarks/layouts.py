@@ -1,14 +1,16 @@
-"""What pages gain from a few labelled pages of their layout (docs/research/layouts.md).
+"""Measures how much the F1 of pages increases if a few pages of the same layout are labelled
+(docs/research/layouts.md).
 
 python benchmarks/layouts.py --data ../shared/data [--sets dragnet daniel-waddle] [--most 250]
 [--least 8]
 
-Pages of a site are put into layouts. Of each layout of three pages or more, k representatives are
-chosen; their labels are the truth's (a perfect labeler) or those of `cpu` itself; their template
-labels the others where it fits, else `cpu` does. The figure is F1 over words, mean of the pages
-that are no representatives; representatives are as good as their labeler is. `calls`:
-representatives, as a share of all pages of the sites: what of the pages the expensive labeler
-reads, those apart that are in no such layout. At most 30 pages of a site.
+The pages of a site are grouped by layout. In each layout of at least three pages, k representatives
+are chosen. Their labels are either the ground truth (a perfect labeler) or those of `cpu`. A
+template learned from the representatives labels the other pages if it fits them; otherwise, `cpu`
+does. The figure is the F1 over words, as a mean over the pages that are not representatives.
+`calls` is the number of representatives as a fraction of all pages of the sites. This is the
+fraction that an expensive labeler would have to read, in addition to pages outside such layouts. At
+most 30 pages of a site are used.
 """
 
 import argparse
@@ -34,8 +36,8 @@ COUNTS = (1, 2, 3)
 
 
 def scores_of(layout: Sequence[Seen], k: int, labeler: str) -> tuple[int, list[tuple[float, float, bool]]]:
-    """Return how many representatives there are, and of each other page F1 of `cpu`, F1 with the
-    template, and whether that was taken."""
+    """Return the number of representatives. Also return, for each other page, the F1 of `cpu`, the
+    F1 with the template, and whether the template was used."""
     pages = {f"{i:04}": page for i, page in enumerate(layout)}
     chosen = choose_representatives({name: page.kept for name, page in pages.items()}, k)
     good = [(pages[name].kept, pages[name].labels, _labels(pages[name], labeler)) for name in chosen]
@@ -55,7 +57,7 @@ def _labels(page: Seen, labeler: str) -> Mask:
 
 
 def row(name: str, sites: Sequence[Sequence[Seen]], k: int, labeler: str) -> str:
-    """Return a line of the table; empty for fewer than ten pages."""
+    """Return a line of the table, or "" if fewer than ten pages are scored."""
     calls, scores = 0, []
     for site in sites:
         for layout in group_by_layout(site, lambda page: page.skeleton):

@@ -1,17 +1,17 @@
-"""The decoders of the labeler `lm` on one engine each: forward passes, tokens, CPU seconds, and
-whether the labels are the same.
+"""Compares the decoders of the `lm` labeler: forward passes, tokens, CPU seconds, and labels.
 
     python benchmarks/lm_decoders.py --data DIR --keep FOLDER [--pages 300] [--model FOLDER]
         [--decoders fsm parallel]
 
-Without --model it makes a tiny random Qwen3 (3 layers, hidden size 128, the real tokenizer and
-vocabulary), whose labels hang on each other at random: what a trained model's passes are, it cannot
-say, nor seconds but by their ratio. In float32 labels can be compared one by one; other types
-differ by rounding. The first decoder is what the others are held against. Pages go through in
-batches of like length, as in the label stage; a pass over a page counts once a page. One thread, as
-two that wait for each other spend CPU time. Every batch is written into the folder as it ends: a
-run that was stopped goes on there, and decoders may run in processes of their own; batches come in
-random order. Says nothing about quality.
+Without --model, a tiny random Qwen3 model is created (3 layers, hidden size 128, the real tokenizer
+and vocabulary). Its labels depend on each other at random, so its number of passes says nothing
+about a trained model's. Only the ratios of its times are meaningful. Labels can only be compared
+one by one in float32; other types differ by rounding. The other decoders are compared with the
+first one. Pages are processed in batches of similar length, as in the label stage; each page in a
+pass counts as one pass. Only one thread is used, because threads that wait for each other consume
+CPU time. Batches are processed in random order, and each result is appended to the folder at once.
+A stopped run can therefore be resumed, and decoders may run in separate processes. Quality is not
+measured.
 """
 
 import argparse
@@ -39,13 +39,14 @@ from support.tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
 ALL = 1 << 30
 ROWS = 6
-"""At most so many lines of a decoder's figures by length of page."""
+"""The maximum number of output lines per decoder for groups of page lengths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one decoder did with one batch of pages. labels: a string of 0 and 1 a page. tokens:
-    processed. windowed: pages in parts. The lists are in the batch's order."""
+    """The figures of one decoder for one batch of pages. labels: a string of 0 and 1 for each page.
+    passes: the forward passes of each page. windowed: the number of pages that were split into
+    windows. tokens: the number of tokens processed. The lists are in the order of the batch."""
 
     number: int
     labels: list[str]
@@ -57,15 +58,15 @@ class Batch:
 
 
 def main(arguments: list[str]) -> int:
-    """Label the pages with every decoder and print the figures; 1 where a label differs."""
+    """Label the pages with every decoder and print the figures. Return 1 if a label differs."""
     options = parsed(arguments)
-    # Before torch is imported: whichever threads wait, wait by counting.
+    # This must be set before torch is imported, because waiting threads spin and consume CPU time.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     options.keep.mkdir(parents=True, exist_ok=True)
     choice = choose(options.data, options.pages, options.least, options.most, counter(options))
     order = sorted(range(len(choice.pages)), key=choice.tokens.__getitem__)
     batches = [order[start : start + options.batch] for start in range(0, len(order), options.batch)]
-    # So that what a stopped run, or --only, has done is a fair part of it all.
+    # Shuffled, so that the batches done by a stopped run, or with --only, are a fair sample.
     random.Random(0).shuffle(batches)
     show_pages(choice, options)
     pages = [[choice.pages[at] for at in batch] for batch in batches]
@@ -106,16 +107,16 @@ def counter(options: argparse.Namespace) -> Any:
 
 
 def tiny(folder: Path, pages: Sequence[SimplifiedPage]) -> Path:
-    """Return the random checkpoint, made once, balanced on short pages: labels could differ with
-    another."""
+    """Return the folder of the random checkpoint, and create it if it does not exist. It is kept,
+    because another checkpoint could give other labels."""
     if not (folder / "model.safetensors").is_file():
         make_checkpoint(folder, pages[5:9])
     return folder
 
 
 def run(batches: Sequence[Sequence[SimplifiedPage]], only: int, keep: Path, **settings: Any) -> list[Batch]:
-    """Return what one decoder did with the first batches; settings: of the labeler. What the folder
-    has of it is not done again."""
+    """Return the figures of one decoder for the first `only` batches. Batches with a result in the
+    folder `keep` are not run again. `settings` are the labeler's settings."""
     told = json.dumps([settings, [[page.simplified_html for page in batch] for batch in batches]])
     file = keep / f"{settings['decoder']}-{hashlib.sha256(told.encode()).hexdigest()[:12]}.jsonl"
     done = [Batch(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
@@ -135,7 +136,7 @@ def run(batches: Sequence[Sequence[SimplifiedPage]], only: int, keep: Path, **se
 
 
 def labelled(labeler: Any, number: int, pages: Sequence[SimplifiedPage]) -> Batch:
-    """Label one batch."""
+    """Label a batch, and return its figures."""
     before, cpu, wall = labeler.stats()["tokens"], time.process_time(), time.monotonic()
     labels = labeler.label_simplified(pages)
     cpu, wall = time.process_time() - cpu, time.monotonic() - wall
@@ -151,7 +152,7 @@ def labelled(labeler: Any, number: int, pages: Sequence[SimplifiedPage]) -> Batc
 
 
 def show_pages(choice: Choice, options: argparse.Namespace) -> None:
-    """Print what the figures are about."""
+    """Print the number and sizes of the pages, and the conditions of the measurement."""
     blocks, tokens = [page.n_blocks for page in choice.pages], choice.tokens
     print(
         f"vLLM {engine_version()}, {len(blocks)} pages, drawn among the {choice.share:.0%} of all pages with {options.least} "
@@ -163,7 +164,8 @@ def show_pages(choice: Choice, options: argparse.Namespace) -> None:
 
 
 def show(name: str, ours: Sequence[Batch], first: Sequence[Batch], lengths: Sequence[tuple[int, int]]) -> int:
-    """Print a decoder's figures beside the first one's; return how many labels differ."""
+    """Print a decoder's figures, with ratios to those of the first decoder. Return the number of
+    labels that differ."""
     pairs = [pair for one, two in zip(ours, first, strict=True) for pair in zip(one.labels, two.labels, strict=True)]
     differing = [sum(a != b for a, b in zip(one, two, strict=True)) for one, two in pairs]
     passes, theirs = (np.array([count for batch in side for count in batch.passes]) for side in (ours, first))

@@ -1,11 +1,11 @@
-"""What it gains that stages of different batches overlap: one staged run, and the three stages one
-after the other.
+"""Measures the time saved by overlapping the stages of different batches: compares one staged run
+with three separate stages.
 
     python benchmarks/lm_overlap.py --data DIR [--pages 240] [--batches 6] [--engine-seconds 5]
 
-The engine is pretended: it sleeps, as a CPU does while a GPU works, so many seconds a batch. Both
-ways write the same tables. The gain depends on how even CPU and GPU time are; with equal times and
-many batches it goes to a half.
+The engine is simulated: it sleeps for --engine-seconds per batch, like a CPU that waits for a GPU.
+Both ways write the same tables. The saving depends on the ratio of CPU time to GPU time. With equal
+times and many batches, it approaches one half.
 """
 
 import argparse
@@ -32,7 +32,7 @@ ALL = 1 << 30
 
 
 class Sleeping(AllLabeler):
-    """Takes its time and no CPU."""
+    """A labeler that sleeps for a fixed time per page, without using the CPU."""
 
     def __init__(self, seconds_a_page: float) -> None:
         self._seconds = seconds_a_page
@@ -45,7 +45,7 @@ class Sleeping(AllLabeler):
 
 @dataclass(frozen=True)
 class SleepingLoader:
-    """Makes it in the worker."""
+    """Creates the labeler in the worker."""
 
     seconds_a_page: float
 
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for i in range(options.batches):
             write_archive(Path(folder) / f"{i}.warc", choice.sources[i :: options.batches])
-        # The first run pays for the JVM's and the workers' first steps.
+        # A warm-up run, because the JVM and the workers are slow at first.
         run(spark, f"{folder}/0.warc", f"{folder}/warm", settings, loader=loader)
         apart = one_by_one(spark, Path(folder), settings, loader)
         together = at_once(spark, Path(folder), settings, loader)
@@ -96,7 +96,7 @@ def one_by_one(spark: SparkSession, folder: Path, settings: Settings, loader: Sl
 
 
 def at_once(spark: SparkSession, folder: Path, settings: Settings, loader: SleepingLoader) -> float:
-    """Return the wall seconds of a run whose stages overlap."""
+    """Return the wall seconds of a single run with overlapping stages."""
     start = time.monotonic()
     outcome = run(spark, f"{folder}/*.warc", f"{folder}/together", settings, loader=loader)
     if outcome.complaints:

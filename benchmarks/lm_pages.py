@@ -1,5 +1,5 @@
-"""Which pages the benchmarks of the labeler `lm` run on: real ones of the training sets, the same
-every time."""
+"""Chooses the pages for benchmarks of the `lm` labeler: pages from the training sets, always the
+same ones."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -12,16 +12,17 @@ from dripper.warc import decode
 from dripper_lab.datasets import LabelledPage, Role, names_with, read_pages
 from support.warcs import write_warc
 
-# Pages looked at for one that is taken: enough where half of them are too long.
+# The number of candidates per chosen page. This is enough if half of them are too long.
 SPARE = 2.5
 ONE_BLOCK = SimplifiedPage('<html><body><p _item_id="1">One.</p></body></html>', 1)
-"""A page for what an engine does at its first call alone."""
+"""A page for warming up an engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """pages: in random order. sources: where each comes from. tokens: of each, as the model reads
-    it without the prompt. share: of all pages looked at that are within the limits."""
+    """The chosen pages, in random order. sources: the labelled page behind each page. tokens: the
+    number of tokens of each page, without the prompt. share: the fraction of all candidates within
+    the limits."""
 
     pages: list[SimplifiedPage]
     sources: list[LabelledPage]
@@ -30,8 +31,8 @@ class Choice:
 
 
 def choose(data: Path, n_pages: int, least: int, most: int, count_tokens: Callable[[str], int]) -> Choice:
-    """Return n_pages pages of `least` to `most` tokens, drawn at random: each training set is
-    looked at for as many pages as the next. Raises SystemExit where there are not so many."""
+    """Return `n_pages` random pages with `least` to `most` tokens. Each training set contributes
+    equally many candidates. Raises SystemExit if there are too few pages."""
     sets = names_with(Role.TRAIN_SHIPS, folder=data)
     per_set = -(-int(n_pages * SPARE) // len(sets))
     sources = [page for name in sets for page in read_pages(data, name, sample=per_set)]
@@ -48,7 +49,7 @@ def choose(data: Path, n_pages: int, least: int, most: int, count_tokens: Callab
 
 
 def simplified(page: LabelledPage) -> SimplifiedPage:
-    """Return a labelled page as the label stage gets it."""
+    """Return a labelled page in the form in which the label stage receives it."""
     made = preprocess(decode(page.html, page.content_type).text)
     return SimplifiedPage.of(made)
 

@@ -1,15 +1,15 @@
-"""What Spark costs the stage `label`: the decoder `parallel` in the stage, and called without
-Spark, on the same pages.
+"""Measures Spark's overhead in the `label` stage: runs the `parallel` decoder on the same pages
+within the stage and without Spark.
 
     python benchmarks/lm_stage.py --data DIR [--pages 30 240] [--most TOKENS] [--model FOLDER]
 
-One engine of one thread. The stage labels a few pages first, for the engine's start (paid once per
-worker) and the JVM's warming up; then one batch of the first number of pages, and one of the
-second. CPU seconds are those of all processes of the job (JVM, driver, Python workers), wall
-seconds those of the stage with its shuffle and its Delta commit. What they have beyond the engine's
-own calls is Spark's: what of it grows with the pages, and what a batch costs whatever its size. The
-loss is a share, so it falls with the time that the model takes: a tiny one on a CPU is the hardest
-case.
+There is one engine with one thread. The stage first labels a few pages, so that the start of the
+engine (once per worker) and the warm-up of the JVM do not count. After that, it labels one batch
+with the first number of pages, and one with the second number. CPU seconds include all processes of
+the job (JVM, driver, Python workers). Wall seconds are those of the stage, including its shuffle
+and Delta commit. The time outside the engine's calls is Spark's overhead. It is reported per page
+and per batch. The relative overhead is smaller for slower models, so a tiny model on a CPU is the
+worst case.
 """
 
 import argparse
@@ -39,11 +39,11 @@ from lm_pages import ONE_BLOCK, Choice, choose, write_archive
 from support.tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
 WARM_UP = 4
-"""Pages that are labelled before anything is measured."""
+"""The number of pages labelled before the measurement."""
 
 
 class Cost(NamedTuple):
-    """Seconds."""
+    """CPU and wall seconds."""
 
     cpu: float
     wall: float
@@ -53,14 +53,14 @@ class Cost(NamedTuple):
 
     @classmethod
     def now(cls) -> "Cost":
-        """Return the clocks of this process."""
+        """Return the current clock values of this process."""
         return cls(time.process_time(), time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A batch. stage: the stage without an engine's start. engine: of it, the calls of the engine.
-    direct: the same pages without Spark."""
+    """The costs of a batch. stage: the stage, without the engine's start. engine: the engine's
+    calls within the stage. direct: the same pages without Spark."""
 
     pages: int
     stage: Cost
@@ -69,12 +69,12 @@ class Measured:
 
     @property
     def spark(self) -> Cost:
-        """What is not the engine's."""
+        """The part of the stage's cost outside the engine."""
         return self.stage - self.engine
 
 
 class Timed:
-    """A labeler that writes down what its calls take."""
+    """A labeler that appends the cost of each call to a file."""
 
     def __init__(self, labeler: SimplifiedLabeler, file: Path) -> None:
         self._labeler = labeler
@@ -82,7 +82,7 @@ class Timed:
         self.name, self.version = labeler.name, labeler.version
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """As the labeler does."""
+        """Label the pages with the wrapped labeler, and record the cost."""
         before = Cost.now()
         labels = self._labeler.label_simplified(pages)
         note(self._file, "engine", Cost.now() - before)
@@ -91,13 +91,14 @@ class Timed:
 
 @dataclass(frozen=True)
 class TimedLoader:
-    """Starts an engine, and leaves in a file what its start took, and each of its calls."""
+    """Starts an engine, and records the cost of its start and of each call in a file."""
 
     file: Path
 
     def __call__(self, settings: Settings) -> Any:
-        """Return the labeler, warm."""
-        # The worker's CPU so far is Python's own start and its imports: part of what is paid once.
+        """Return the labeler, after one warm-up call."""
+        # The worker's CPU time so far, for starting Python and imports, is part of the engine's
+        # start.
         wall = time.monotonic()
         os.environ["OMP_NUM_THREADS"] = "1"
         labeler = load_labeler(settings)
@@ -107,19 +108,19 @@ class TimedLoader:
 
 
 def note(file: Path, what: str, cost: Cost) -> None:
-    """Add a line to the file."""
+    """Append a cost to the file, with a label."""
     with file.open("a") as opened:
         opened.write(f"{what} {cost.cpu} {cost.wall}\n")
 
 
 def noted(file: Path, what: str) -> Cost:
-    """Return the sum of the file's lines on something."""
+    """Return the sum of the costs with a label in the file."""
     costs = [line.split()[1:] for line in file.read_text().splitlines() if line.startswith(what)]
     return Cost(sum(float(cpu) for cpu, _ in costs), sum(float(wall) for _, wall in costs))
 
 
 def main(arguments: list[str]) -> int:
-    """Label the pages both ways and print what the stage takes more."""
+    """Label the pages in both ways, and print the overhead of the stage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
     parser.add_argument("--pages", type=int, nargs=2, default=(30, 240), metavar="N", help="of the two batches")
@@ -133,7 +134,7 @@ def main(arguments: list[str]) -> int:
 
 
 def measure(options: argparse.Namespace, folder: Path) -> None:
-    """Make the tables, run the stage, run the decoder."""
+    """Write the tables, run the stage, run the decoder without Spark, and print the figures."""
     bare = options.model or folder / "bare"
     if not options.model:
         bare.mkdir()
@@ -167,8 +168,8 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
 def preprocessed(
     spark: SparkSession, settings: Settings, folder: Path, choice: Choice, n_pages: Sequence[int]
 ) -> list[Path]:
-    """Return a folder with the tables `pages` and `blocks` for the warming up, and for each of the
-    batches: no page is in two, as an engine remembers."""
+    """Return a folder for the warm-up and one for each batch, with the tables `pages` and `blocks`.
+    No page occurs twice, because an engine caches pages."""
     outputs, start = [], 0
     for number, n in enumerate((WARM_UP, *n_pages)):
         write_archive(folder / f"{number}.warc", choice.sources[start : start + n])
@@ -182,7 +183,7 @@ def preprocessed(
 
 
 def through_spark(spark: SparkSession, settings: Settings, output: Path) -> Cost:
-    """Return what the stage cost, the start of an engine left out."""
+    """Return the cost of the stage, without the start of the engine."""
     before = cpu_of_all()
     outcome = run_stages(spark, ["label"], str(output), settings, loader=TimedLoader(output.parent / "costs"))
     cost = Cost(cpu_of_all() - before, outcome.totals.label.seconds)
@@ -193,21 +194,22 @@ def through_spark(spark: SparkSession, settings: Settings, output: Path) -> Cost
 
 
 def in_the_stages_order(spark: SparkSession, output: Path) -> list[dict[str, Any]]:
-    """Return the rows of `blocks` as the engine gets them."""
+    """Return the rows of `blocks` in the order in which the stage passes them to the engine."""
     columns = ("simplified_html", "item_ids", "tokens", "page_id")
     rows = [row.asDict() for row in Tables(spark, str(output)).read("blocks").select(*columns).collect()]
     return sorted(rows, key=lambda row: (-row["tokens"], row["page_id"]))
 
 
 def cpu_of_all() -> float:
-    """Return the CPU seconds of this process and those that it started, Spark's included."""
+    """Return the CPU seconds of this process and its descendants, including Spark."""
     me = psutil.Process()
     times = [process.cpu_times() for process in (me, *me.children(recursive=True))]
     return float(sum(one.user + one.system for one in times))
 
 
 def without_spark(settings: Settings, batches: Sequence[list[dict[str, Any]]]) -> list[Cost]:
-    """Return what the decoder takes for the same pages, each batch's in the same calls."""
+    """Return the decoder's cost for each batch without Spark. Pages are grouped into calls as in
+    the stage."""
     labeler = load_labeler(settings)
     labeler.label_simplified([ONE_BLOCK])
     costs = []
@@ -230,7 +232,7 @@ def show(batch: Measured) -> None:
 
 
 def show_shares(few: Measured, many: Measured) -> None:
-    """Print what grows with the pages and what does not."""
+    """Print Spark's overhead per page and per batch."""
     more = many.pages - few.pages
     for name, two, one, engine in (
         ("CPU", many.spark.cpu, few.spark.cpu, many.engine.cpu - few.engine.cpu),

@@ -1,15 +1,15 @@
-"""The labeler `lm` in PyTorch alone on a random model of a real shape: passes, pages a second, peak
-memory, and the share of labels that differ from the state machine's.
+"""Measures the `lm` labeler in plain PyTorch with a random model of a real shape: passes, pages per
+second, peak memory, and the number of labels that differ from the state machine's.
 
     python benchmarks/lm_torch.py [--device auto] [--shape qwen3-0.6b] [--dtype auto] [--data DIR]
         [--pages 100] [--compared 10] [--alone 5] [--out FILE]
 
-The pages are real ones of the training sets, or the committed ones without --data; tokenizer and
-vocabulary are Qwen3's. Random weights cost what trained ones do, but their labels hang on each
-other at random: what a trained model's passes are, they cannot say. --compared of the shortest
-pages are labelled by the state machine in transformers as well, label by label, in the same
-precision. --alone pages go one at a time: what a row costs that is not full. Needs the extras
-[lm,encoder] and PYTHONPATH=tests.
+The pages come from the training sets or, without --data, from the repository. Tokenizer and
+vocabulary are Qwen3's. A random model takes as long per pass as a trained one. Its labels depend on
+each other at random, however, so its number of passes says nothing about a trained model's. The
+--compared shortest pages are also labelled by the state machine in transformers, label by label, in
+the same precision. The --alone shortest pages are also processed one at a time, which shows the
+cost of batches that are not full. Needs the extras [lm,encoder] and PYTHONPATH=tests.
 """
 
 import argparse
@@ -41,12 +41,12 @@ SHAPES: Mapping[str, Mapping[str, int]] = {
         "num_key_value_heads": 8, "head_dim": 128,
     },
 }  # fmt: skip
-"""Name → what of its config is other than the tiny model's."""
+"""Name → the configuration values that differ from the tiny model's."""
 MOST_TOKENS = 8_192
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Label the pages, and print what it took as a line of JSON."""
+    """Label the pages, and print the figures as a JSON line."""
     options = parse(arguments)
     device = choose_device(options.device, "--device")
     with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +96,7 @@ def choose_pages(options: argparse.Namespace, folder: Path) -> list[SimplifiedPa
 def measure(
     settings: LmSettings, pages: Sequence[SimplifiedPage], options: argparse.Namespace, device: str
 ) -> dict[str, Any]:
-    """Return what labelling the pages took."""
+    """Return the figures for labelling the pages."""
     encoder = PageEncoder.load(settings)
     jobs = [job for page in pages for _, job in encoder.read(page)]
     start = time.monotonic()
@@ -145,7 +145,8 @@ def decode(decoder: TorchDecoder, jobs: Sequence[Job], device: str) -> tuple[flo
 def compare(
     settings: LmSettings, encoder: PageEncoder, jobs: Sequence[Job], decoded: Sequence[DecodedLabels], device: str
 ) -> tuple[int, int]:
-    """Return how many labels differ from those of the state machine, and of how many."""
+    """Return the number of labels that differ from the state machine's, and the number of labels
+    compared."""
     import torch
     import transformers
 
@@ -163,7 +164,7 @@ def compare(
 
 
 def name_device(device: str) -> str:
-    """Return a GPU's own name, or cpu."""
+    """Return the GPU's name, or `cpu` with the number of threads."""
     import torch
 
     return torch.cuda.get_device_name(0) if device == "cuda" else f"cpu, {torch.get_num_threads()} threads"

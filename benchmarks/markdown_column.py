@@ -1,13 +1,13 @@
-"""Which converter should write the column `markdown`: html2text, or our own,
-`dripper.html.to_markdown`?
+"""Compares the two converters that could write the `markdown` column: html2text, and our own
+`dripper.html.to_markdown`.
 
     python benchmarks/markdown_column.py --data ../shared/data [--pages 1000]
 
-Pages are drawn evenly from the training sets, extracted with the labeler `cpu`; both converters are
-given the same main HTML. Their Markdown is read again by a third program (markdown-it, CommonMark
-with tables), and what it finds is counted against the main HTML: of the headings, list items,
-links, images, table cells and code blocks there, how many come back, no more than there were; of
-the words of the text, how many come back.
+Pages are drawn evenly from the training sets and extracted with the `cpu` labeler. Both converters
+receive the same main HTML. A third program renders their Markdown (markdown-it, CommonMark with
+tables). The result is compared with the main HTML: the table shows the fraction of headings, list
+items, links, images, table cells, code blocks and words that are found again. Surplus elements and
+words do not count.
 """
 
 import argparse
@@ -39,7 +39,8 @@ SHOWN = (*KINDS, "words")
 
 
 def main() -> None:
-    """Print a table: converter by kind of structure, shares over all pages."""
+    """Print a table with a row per converter and a column per kind of structure: the fraction kept
+    over all pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the labelled sets (*.tar.xz)")
     parser.add_argument("--pages", type=int, default=1000)
@@ -58,7 +59,7 @@ def main() -> None:
 
 
 def main_htmls(data: Path, n_pages: int) -> list[str]:
-    """Return the main HTML of pages of the training sets, as many of each as there are."""
+    """Return the main HTML of pages drawn evenly from the training sets."""
     names = names_with(Role.TRAIN_SHIPS, folder=data)
     pages = (page for name in names for page in read_pages(data, name, sample=-(-n_pages * 2 // len(names))))
     results = (extract(decode(page.html, page.content_type).text, url=page.url) for page in pages)
@@ -67,24 +68,25 @@ def main_htmls(data: Path, n_pages: int) -> list[str]:
 
 
 def parsed(html: str) -> lxml.html.HtmlElement:
-    """Return HTML as a tree."""
+    """Parse HTML."""
     return lxml.html.fragment_fromstring(html, create_parent="div")
 
 
 def counts_of(root: lxml.html.HtmlElement) -> dict[str, Counter[str]]:
-    """Count what a tree holds: by kind, the elements (told apart by nothing), and its words."""
+    """Count the elements of each kind, whatever they contain, and each distinct word of the
+    text."""
     counts = {kind: Counter({kind: sum(map(shows, root.xpath(path)))}) for kind, path in KINDS.items()}
     return counts | {"words": Counter(WORD.findall(" ".join(root.itertext())))}
 
 
 def shows(element: lxml.html.HtmlElement) -> bool:
-    """Tell whether an element shows anything: an empty heading is no loss, nor is a picture inside
-    the address."""
+    """Return whether an element shows anything. Losing an empty heading, or an image in a data:
+    URL, does not matter."""
     return bool(element.text_content().strip()) or (element.tag == "img" and not element.get("src").startswith("data:"))
 
 
 def timed(convert: Callable[[str], str], pages: list[str]) -> tuple[list[str], list[float]]:
-    """Convert the pages; CPU milliseconds of each."""
+    """Convert the pages. Return the Markdown and the CPU milliseconds of each page."""
     texts, times = [], []
     for html in pages:
         start = time.process_time()
@@ -94,7 +96,7 @@ def timed(convert: Callable[[str], str], pages: list[str]) -> tuple[list[str], l
 
 
 def by_html2text(html: str) -> str:
-    """Convert as the paper's text is made, but with links and images."""
+    """Convert with html2text as in the paper, but with links and images."""
     return html2text.HTML2Text(bodywidth=0).handle(html)
 
 

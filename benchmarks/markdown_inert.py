@@ -1,12 +1,13 @@
-"""Does rendered Markdown show what main HTML shows, and nothing else?
+"""Checks that rendered Markdown shows the same as main HTML, and nothing else.
 
     python benchmarks/markdown_inert.py --data ../shared/data [--pages 300] [--seconds 1200]
 
-Labelled pages are extracted with the labeler `cpu`, and their main HTML becomes Markdown, which
-four programs render with HTML passed through. Counted: pages whose text differs from that of main
-HTML (blanks aside), pages with elements that main HTML has not, and CPU time of the Markdown. Pages
-with formulas are left out of the first, as their LaTeX has no escapes. The renderers' own tests:
-tests/write/markdown/test_inert.py.
+Labelled pages are extracted with the `cpu` labeler, and their main HTML is converted to Markdown.
+Four programs render the Markdown, with embedded HTML enabled. The output counts two kinds of pages:
+pages on which the rendered text differs from the text of main HTML (ignoring white space), and
+pages with elements that main HTML does not have. It also shows the CPU time of the conversion.
+Pages with formulas are not compared by text, because their LaTeX is not escaped. The renderers have
+their own tests in tests/write/markdown/test_inert.py.
 """
 
 import argparse
@@ -24,11 +25,12 @@ from dripper.html import to_markdown
 from support.renderers import RENDERERS, differs, forged
 
 LARGEST = 400_000
-"""Characters of main HTML: the renderers need minutes for more."""
+"""The maximum number of characters of main HTML. For more, the renderers take minutes."""
 
 
 def main() -> None:
-    """Print a table: renderer, pages with another text, pages with other elements."""
+    """Print a table with a row per renderer: the number of pages with other text, and with other
+    elements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the labelled sets (*.tar.xz)")
     parser.add_argument("--pages", type=int, default=300)

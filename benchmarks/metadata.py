@@ -1,17 +1,19 @@
-"""Metadata against labels: ours beside Trafilatura's and htmldate's, and the CPU time of each.
+"""Scores our metadata against labels, and compares quality and CPU time with Trafilatura and
+htmldate.
 
     python benchmarks/metadata.py --data ../shared/data --labels LABELS [--sets a,b]
         [--wrong published]
 
-LABELS: a folder with the files that the data sets' sources hold beside the pages (their commits
-stand in each META.json): `wcxb-dev/` dev/ground-truth/*.json, `fundus/`
-tests/resources/parser/test_data/**/*.json, and `article-extraction-dataset/articles.json`.
+LABELS is a folder with label files from the repositories of the data sets (each META.json names the
+commit): `wcxb-dev/` dev/ground-truth/*.json, `fundus/` tests/resources/parser/test_data/**/*.json,
+and `article-extraction-dataset/articles.json`.
 
-Right is: the same calendar day; the same set of authors and the same title, but for case, blanks
-and punctuation; the site's name holds that of fundus's publisher (no other set has it), or the
-other way round. Only pages with a label count. A cell `a of b`: the extractor gives something on
-the share b of them, and what is right on the share a. Ours takes the page as parsed for the
-extraction; the others are handed text and parse it.
+A value is right if it is the same calendar day, the same set of authors or the same title, ignoring
+case, white space and punctuation. A site's name is right if it contains the name of fundus's
+publisher, or the reverse; only fundus labels sites. Only pages with a label count. A cell `a of b`
+means that the extractor returns a value for the fraction b of these pages, and a right value for
+the fraction a. Our time excludes parsing, which extraction needs anyway; the others receive text
+and parse it.
 """
 
 import argparse
@@ -40,7 +42,7 @@ FIELDS = ("published", "authors", "title", "site")
 
 
 class Label(NamedTuple):
-    """What a page's label says; None: nothing."""
+    """The labels of a page; None means no label."""
 
     published: str | None = None
     authors: frozenset[str] | None = None
@@ -49,7 +51,7 @@ class Label(NamedTuple):
 
 
 def main(argv: list[str]) -> int:
-    """Print a table a set."""
+    """Print a table for each data set."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--labels", type=Path, required=True)
@@ -99,7 +101,8 @@ def _score_set(name: str, options: argparse.Namespace) -> None:
 
 
 def _told(metadata: Metadata, field: str) -> Any:
-    """Return what an extractor says; an organisation is an author where no person is."""
+    """Return an extractor's value for a field. If no person is named as author, organisations count
+    as authors."""
     return getattr(metadata, field) or (metadata.organisations if field == "authors" else None)
 
 
@@ -115,7 +118,7 @@ def _is_right(field: str, label: Any, told: Any) -> bool:
 
 
 def _people(names: Iterable[str]) -> set[str]:
-    """Labels hold several names in one text."""
+    """Return the names in `names`, normalized. A string may contain several names."""
     return {name for text in names for part in re.split(r",|;|&|\band\b", text) if (name := _plain(part))}
 
 
@@ -148,7 +151,7 @@ def _htmldate(utf8: bytes, url: str | None) -> tuple[Metadata, float]:
     text, start = utf8.decode(), time.process_time()
     try:
         day = find_date(text, url=url, original_date=True)
-    except Exception:  # a page that it cannot read is one without a date
+    except Exception:  # a page that htmldate cannot read counts as a page without a date
         day = None
     return Metadata(published=day), time.process_time() - start
 

@@ -1,5 +1,5 @@
-"""Times MinerU-HTML 1.1.2 over pickled pages; run by html_core.py in an interpreter of its own.
-Prints JSON."""
+"""Times MinerU-HTML 1.1.2 on pickled pages, and prints JSON. html_core.py runs this script in a
+separate interpreter."""
 
 import importlib
 import importlib.util
@@ -12,8 +12,8 @@ from pathlib import Path
 
 
 def prepare() -> None:
-    """Make the modules of mineru_html importable without its package's own imports, which want an
-    inference engine."""
+    """Make the modules of mineru_html importable without running the package's `__init__`, which
+    requires an inference engine."""
     spec = importlib.util.find_spec("mineru_html")
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit("mineru-html is not installed in this interpreter")
@@ -25,8 +25,8 @@ def prepare() -> None:
 
 
 def main(path: str) -> None:
-    """Print {"mineru simplify": [seconds, …], "mineru prune": […], "mineru blocks": [how many it
-    finds, …]}."""
+    """Print {"mineru simplify": [seconds, …], "mineru prune": […], "mineru blocks": [number of
+    blocks, …]}, with a value for each page."""
     prepare()
     simplify = importlib.import_module("mineru_html.process.simplify_html").simplify_html
     extract = importlib.import_module("mineru_html.process.map_to_main").extract_main_html

@@ -1,12 +1,12 @@
-"""Does one big file keep all cores busy? The main job over one WARC file, and over the same pages
-in eight, in one run.
+"""Tests whether one big file keeps all cores busy: times the main job on one WARC file, and on the
+same pages in eight files.
 
     python benchmarks/one_big_file.py --megabytes 100
 
-The pages are those of tests/data/sample, over and over. Both go through jobs/run.py on the same two
-cores, in turn; the ratio of their wall seconds is printed, and that both gave as many rows. CPU
-seconds stand beside them: on a machine that others use too, they tell whether the work is more, or
-the machine was busier.
+The pages of tests/data/sample are repeated. jobs/run.py processes both inputs in turn, on the same
+two cores. Prints the ratio of wall seconds, and fails if the numbers of rows differ. CPU seconds
+are also printed: on a shared machine, they show whether a run did more work or the machine was
+busier.
 """
 
 import argparse
@@ -28,7 +28,7 @@ CORES = 2
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Wall and CPU seconds of a run, and the rows that it wrote."""
+    """The wall and CPU seconds of a run, and the number of rows that it wrote."""
 
     wall: float
     cpu: float
@@ -62,7 +62,8 @@ def main() -> int:
 
 
 def write(folder: Path, size: float) -> int:
-    """Write the pages into one file, and dealt out into eight; return how many bytes that is."""
+    """Write the pages to one file, and distribute them over eight files. Return the number of
+    bytes."""
     members = [file.read_bytes() for file in sorted((ROOT / "tests/data/sample").glob("*.warc.gz"))]
     for name in ("one", "eight"):
         (folder / name).mkdir()
@@ -79,7 +80,7 @@ def write(folder: Path, size: float) -> int:
 
 
 def timed(source: Path, output: Path) -> Timing:
-    """Run the job over a folder."""
+    """Run and time the job on a folder."""
     cores = sorted(os.sched_getaffinity(0))[:CORES]
     job = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml")]
     job += ["--set", f"spark.master=local[{CORES}]", "--warcs", str(source), "--output", str(output)]

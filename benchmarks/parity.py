@@ -1,9 +1,11 @@
-"""Profile `mineru-1.1` against hashes of what MinerU-HTML 1.1.2 returns: a line a data set.
+"""Compares the output of the `mineru-1.1` profile with hashes of MinerU-HTML 1.1.2's output, and
+prints a line per data set.
 
     python benchmarks/parity.py --data ../shared/data [--sets a,b] [--differing FILE]
 
-Pages are decoded as those behind the hashes were; a page whose decoded text differs is counted
-apart. Exits with 1 if fewer than 99.5 % of the simplified HTML are the same.
+Pages are decoded in the same way as for the hashes. Pages with a different decoded text are counted
+separately. The exit code is 1 if fewer than 99.5 % of the other pages have the same simplified
+HTML.
 """
 
 import argparse
@@ -23,7 +25,7 @@ COLUMNS = ("pages", "other text", "failed", "simplified", "mapping")
 
 
 def main(argv: list[str]) -> int:
-    """Compare, print the table, return 0 if enough are the same."""
+    """Compare and print the table. Return 0 if enough pages are the same, otherwise 1."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the labelled sets, with simplify/ in it")
     parser.add_argument("--sets", default="", help="comma-separated names; all by default")
@@ -52,7 +54,7 @@ def main(argv: list[str]) -> int:
 
 
 def compare(html: str, row: dict[str, str]) -> Counter[str]:
-    """Return which columns a page counts in."""
+    """Return 1 for each table column in which a page counts."""
     found = Counter(pages=1)
     if _digest(html) != row["sha256_text"]:
         found["other text"] = 1

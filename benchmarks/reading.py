@@ -1,12 +1,13 @@
-"""Draws pages of every kind at random and writes each beside what is extracted from it, to be read.
+"""Draws random pages of every kind, and writes each page beside its extraction, for manual
+inspection.
 
     python benchmarks/reading.py --data ../shared/data --out /tmp/reading [--seed 44]
         [--browser chromium]
 
-A folder a page: `page.html`, `screen.png` (where there is a browser; without network, so without
-styles that are files of their own), `main.md` (the Markdown) and `rest.json` (metadata, posts,
-images, kind, confidence). The pages are of sets that a model may be trained on, never of evaluation
-sets; which ones is a matter of the seed, and of the sets that are there. The labeler is `cpu`.
+Each page gets a folder with `page.html`, `screen.png` (with --browser; without network, and thus
+without external style sheets), `main.md` (the Markdown) and `rest.json` (metadata, posts, images,
+kind, confidence). The pages come from training sets, never from evaluation sets. The seed and the
+available sets determine the pages. The labeler is `cpu`.
 """
 
 import argparse
@@ -34,11 +35,11 @@ PAGES_OF: Mapping[str, int] = {
     "collection": 3,
     "other": 2,
 }
-"""Pages drawn of each kind, every second one in another language than English."""
+"""The number of pages to draw of each kind. Half of them are in languages other than English."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the folders."""
+    """Draw the pages, and write their folders."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
@@ -67,7 +68,7 @@ def draw(data: Path, seed: int) -> Iterator[LabelledPage]:
 
 
 def write_page(page: LabelledPage, folder: Path) -> None:
-    """Write a page and what comes out of it."""
+    """Write a page and its extraction."""
     found = dripper.extract(page.html, page.url)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "page.html").write_bytes(page.html)
@@ -79,7 +80,7 @@ def write_page(page: LabelledPage, folder: Path) -> None:
 
 
 def take_picture(browser: str, folder: Path) -> None:
-    """Have a browser draw the page."""
+    """Save a screenshot of the page with a headless browser."""
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,8000"]
     offline = ["--host-resolver-rules=MAP * ~NOTFOUND", "--timeout=8000"]
     target, page = folder / "screen.png", folder / "page.html"

@@ -1,15 +1,21 @@
-"""What a page costs in small runs and in large ones, and what a large ledger costs: ratios against
-the smallest case.
+"""Measures the cost of a page in small and large runs, relative to the smallest case, and the cost
+of a large ledger.
 
     python benchmarks/scaling.py                 # everything: a quarter of an hour on two cores
     python benchmarks/scaling.py --only ledger
 
-The same small pages (1 kB, 3 ms of CPU), again and again: from 1,000 to 100,000 in eight files,
-10,000 of them in 1 to 1,000 files, and 10,000 on one core and on two. Each is a run of jobs/run.py
-in processes of its own. What a run over one page takes is its fixed cost (two starts of Java and
-Python, tables that are made), stands by itself and is taken off. Then a ledger of 100,000 files:
-planning it, writing the plan down, reading it again, and noting a batch in it. CPU seconds are
-those of all processes; on a machine that others use too, they tell more than wall seconds.
+Small pages (1 kB, 3 ms of CPU) are repeated:
+
+- 1,000 to 100,000 pages in eight files
+- 10,000 pages in 1 to 1,000 files
+- 10,000 pages on one core and on two cores
+
+Each case is a separate run of
+jobs/run.py. The cost of a run with a single page is the fixed cost (starting Java and Python twice,
+creating tables). It is printed separately, and subtracted from the other runs. The last part
+measures a ledger of 100,000 files: planning, writing the plan, planning again, and recording a
+finished batch. CPU seconds include all processes. On a shared machine, they are more reliable than
+wall seconds.
 """
 
 import argparse
@@ -50,20 +56,20 @@ PAGES = (1_000, 10_000, 100_000)
 FILES = (1, 10, 100, 1_000)
 SAME_PAGES = 10_000
 IN_A_MEMBER = 100
-"""Pages that are written once, and then copied as a block of bytes."""
+"""The number of pages that are written once and then copied as a block of bytes."""
 LEDGER_FILES = 100_000
 COMMITS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of a run."""
+    """The wall and CPU seconds of a run."""
 
     wall: float
     cpu: float
 
     def a_page(self, fixed: "Cost", n_pages: int) -> "Cost":
-        """Return what a page costs beyond what every run does."""
+        """Return the cost of a page, without the fixed cost of a run."""
         return Cost((self.wall - fixed.wall) / n_pages, (self.cpu - fixed.cpu) / n_pages)
 
     def __str__(self) -> str:
@@ -71,7 +77,7 @@ class Cost:
 
 
 def archives(folder: Path, n_pages: int, n_files: int) -> Path:
-    """Write so many pages into so many files of equal size; return their folder."""
+    """Write `n_pages` pages to `n_files` files of equal size. Return their folder."""
     made = folder / f"{n_pages}-in-{n_files}"
     made.mkdir()
     a_file = n_pages // n_files
@@ -86,7 +92,7 @@ def archives(folder: Path, n_pages: int, n_files: int) -> Path:
 
 
 def run(source: Path, cores: int, n_pages: int) -> Cost:
-    """Run the job over a folder on so many cores."""
+    """Run the job on a folder with the given number of cores, and return its cost."""
     mine = sorted(os.sched_getaffinity(0))[:cores]
     with tempfile.TemporaryDirectory() as output:
         job = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml")]
@@ -101,14 +107,14 @@ def run(source: Path, cores: int, n_pages: int) -> Cost:
 
 
 def median(rounds: int, source: Path, cores: int, n_pages: int) -> Cost:
-    """Return the median of some runs."""
+    """Return the median cost of `rounds` runs."""
     costs = [run(source, cores, n_pages) for _ in range(rounds)]
     return Cost(statistics.median(cost.wall for cost in costs), statistics.median(cost.cpu for cost in costs))
 
 
 def series(title: str, cases: Iterable[tuple[str, Path, int, int]], folder: Path, rounds: int) -> None:
-    """Run cases (name, archives, cores, pages), and print what a page costs in each beside the
-    first."""
+    """Run cases (name, archives, cores, pages). Print the cost of a page in each, and its ratio to
+    the first case."""
     print(title)
     first: Cost | None = None
     fixed: dict[int, Cost] = {}
@@ -119,7 +125,7 @@ def series(title: str, cases: Iterable[tuple[str, Path, int, int]], folder: Path
         if cores not in fixed:
             fixed[cores] = median(rounds, one, cores, 1)
             print(f"  {'fixed':>12}: {fixed[cores]}")
-        # A tenth of what is measured may be noise of the fixed cost: small runs are repeated.
+        # Small runs are repeated, because noise in the fixed cost may be a tenth of their time.
         whole = median(rounds if n_pages <= PAGES[1] else 1, source, cores, n_pages)
         cost = whole.a_page(fixed[cores], n_pages)
         first = first or cost
@@ -131,19 +137,19 @@ def series(title: str, cases: Iterable[tuple[str, Path, int, int]], folder: Path
 
 
 def by_pages(folder: Path, rounds: int, largest: int) -> None:
-    """From few pages to many."""
+    """Measure runs with few to many pages."""
     cases = ((f"{n:,} pages", archives(folder, n, 8), 2, n) for n in PAGES if n <= largest)
     series("pages, in 8 files on 2 cores", cases, folder, rounds)
 
 
 def by_files(folder: Path, rounds: int) -> None:
-    """The same pages in few files and many."""
+    """Measure the same pages in few to many files."""
     cases = ((f"{n:,} files", archives(folder, SAME_PAGES, n), 2, SAME_PAGES) for n in FILES)
     series(f"files with {SAME_PAGES:,} pages in all, on 2 cores", cases, folder, rounds)
 
 
 def by_cores(folder: Path, rounds: int) -> None:
-    """The same pages on one core and on two."""
+    """Measure the same pages on one core and on two cores."""
     source = folder / f"{SAME_PAGES}-in-8"
     source = source if source.exists() else archives(folder, SAME_PAGES, 8)
     cases = ((f"{n} cores", source, n, SAME_PAGES) for n in (1, 2))
@@ -151,7 +157,7 @@ def by_cores(folder: Path, rounds: int) -> None:
 
 
 def ledger(folder: Path, n_files: int) -> None:
-    """What planning and noting cost where there are many files."""
+    """Measure planning and recording in a ledger with many files."""
     settings = load([ROOT / "conf/local.yml"], ["spark.master=local[2]"])
     spark = open_session(settings.spark, "scaling")
     try:
@@ -190,7 +196,7 @@ def _files(warcs: str, settings: Settings) -> list[PlannedFile]:
 
 
 def told(what: str, jvm: int, do: Callable[[], T]) -> T:
-    """Do it, and print what it took."""
+    """Return the result of `do`, and print its wall and CPU seconds."""
     start, before = time.perf_counter(), process_cpu(jvm) + time.process_time()
     result = do()
     print(
@@ -200,7 +206,7 @@ def told(what: str, jvm: int, do: Callable[[], T]) -> T:
 
 
 def process_cpu(process: int) -> float:
-    """Return the CPU seconds of a process that runs."""
+    """Return the CPU seconds that a running process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,14 +1,14 @@
-"""Faults of storage, injected: archives are read from a real S3 server through a proxy that
-misbehaves, and rows compared.
+"""Reads archives from a real S3 server through a proxy that injects faults, and compares the rows.
 
     python benchmarks/storage_faults.py --faults 1000 --seed 1
     python benchmarks/storage_faults.py --job --faults 200
 
-The proxy answers 503, 429, 500 and expired credentials, resets connections, stalls, ends bodies
-early, and gives wrong lengths and ranges. Half of the faults meet S3's protocol, half plain HTTP. A
-file that gave up is read once more without faults, as the next run would. With --job, jobs/run.py
-reads them instead, again and again until its exit code is 0, and the rows of its tables and its
-ledger are compared with those of a run without faults. Exit code 1 where any row differs.
+The proxy answers with 503, 429, 500 or expired credentials, resets connections, stalls, truncates
+bodies, and sends wrong lengths and ranges. Half of the faults occur in the S3 protocol, half in
+plain HTTP. If reading a file fails, it is read once more without faults, as in the next run. With
+--job, jobs/run.py reads the archives, and is repeated until its exit code is 0. The rows of its
+tables and its ledger are then compared with those of a run without faults. The exit code is 1 if
+any row differs.
 """
 
 import argparse
@@ -29,11 +29,12 @@ from support.storage_night import Night, faults_done, read, storage
 
 ROOT = Path(__file__).parents[1]
 FILES, PAGES = 24, 30
-"""Of a run of the whole job."""
+"""The number of files, and of pages per file, with --job."""
 
 
 def night(scheme: str, n_faults: int, share: float, seed: int) -> tuple[Counter[Fault], Night]:
-    """Read archives until so many requests went wrong."""
+    """Read archives until `n_faults` requests have failed. Return the faults by kind, and the
+    comparison."""
     kinds = tuple(fault for fault in Fault if scheme == "s3" or fault != Fault.EXPIRED)
     outcome = Night()
     with storage(8, 30) as (endpoint, keys), faulty(endpoint, lambda *_: None, seed) as proxy:
@@ -50,7 +51,7 @@ def night(scheme: str, n_faults: int, share: float, seed: int) -> tuple[Counter[
 
 
 def job(warcs: str, output: Path, settings: Sequence[str]) -> int:
-    """Run jobs/run.py in a process of its own; return its exit code."""
+    """Run jobs/run.py in a separate process, and return its exit code."""
     command = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml")]
     command += ["--warcs", warcs, "--output", str(output), "--set", "spark.master=local[2,4]"]
     for setting in settings:
@@ -62,11 +63,11 @@ def job(warcs: str, output: Path, settings: Sequence[str]) -> int:
 
 
 def job_nights(n_faults: int, share: float, seed: int) -> Nights:
-    """Run the whole job until so many requests went wrong, on one output after the other."""
+    """Run the whole job, each time with a new output, until `n_faults` requests have failed."""
     whole = Nights()
     while whole.faults.total() < n_faults:
         by_chance = seeded(seed + len(whole.codes), share)
-        # What is asked beside the archives is their list, without which there is no run.
+        # Only requests for archives fail. Without the list of archives, there would be no run.
         choose = lambda method, path, by_chance=by_chance: by_chance(method, path) if ".warc.gz" in path else None  # noqa: E731
         with tempfile.TemporaryDirectory() as name:
             told = nights(job, Path(name), FILES, PAGES, choose)
@@ -78,7 +79,7 @@ def job_nights(n_faults: int, share: float, seed: int) -> Nights:
 
 
 def job_main(n_faults: int, share: float, seed: int) -> int:
-    """Print what became of the whole job."""
+    """Run the whole job with faults, and print the results. Return 1 if a row differs."""
     started = time.monotonic()
     told = job_nights(n_faults, share, seed)
     print(f"jobs/run.py: {told.faults.total()} faults in {time.monotonic() - started:.0f} s")
@@ -92,7 +93,8 @@ def job_main(n_faults: int, share: float, seed: int) -> int:
 
 
 def main() -> int:
-    """Print faults by kind, rows compared and differences."""
+    """Print faults by kind, the number of rows compared, and differences. Return 1 if a row
+    differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--faults", type=int, default=1000, help="requests that go wrong, at least")
     parser.add_argument("--share", type=float, default=0.5, help="of requests that go wrong")
@@ -103,7 +105,7 @@ def main() -> int:
     if arguments.job:
         return job_main(arguments.faults, arguments.share, arguments.seed)
     sleep = time.sleep
-    time.sleep = lambda seconds: sleep(seconds / 100)  # pauses are not what is compared, and a night of them is long
+    time.sleep = lambda seconds: sleep(seconds / 100)  # real pauses would take all night
     differences = 0
     for scheme in ("s3", "http"):
         started = time.monotonic()

@@ -1,18 +1,20 @@
-"""Kills at random moments: the main job is started again until it ends, and its tables compared
-with an undisturbed run's.
+"""Kills processes of the main job at random moments, restarts it until it finishes, and compares
+its tables with those of an undisturbed run.
 
     python benchmarks/torture.py --kills 100 --seed 1
 
-Each kill takes one process of the run with SIGKILL: the driver, the JVM, an executor, the daemon
-that forks Python workers, a worker or a page process. Runs differ in how they work: in local mode,
-or with executors of their own and speculation on; with optimized writes, which put a shuffle before
-the write; in one pass, or in stages, also by site, with one labeler or two; over whole files, or
-over the records that an index names. Beside one run in four a second driver is started on the same
-output, at a random moment, which must end with one sentence and exit code 3, or take over from a
-dead one. In two ways people meddle with the tables between runs: rows deleted, tables dropped or
-restored, pages forgotten, archives moved, files joined; runs have to name it, and a repair to mend
-it. Exit code 1 where a row or the ledger differs, a process is left behind, or a run ends
-otherwise than it should.
+Each kill sends SIGKILL to one process: the driver, the JVM, an executor, the daemon that forks
+Python workers, a worker or a page process. The job runs in several ways (WAYS). It uses local mode,
+or separate executors with speculation. Some ways add optimized writes, which shuffle before
+writing. The job runs in one pass or in stages, one of them with a chain of labelers by layout. It
+reads whole files, or the records that an index lists.
+
+During one run in four, a second driver starts on the same output at a random moment. It must end
+with a one-sentence message and exit code 3, or take over from a dead driver. In two ways, the
+tables are changed between runs, as people might do: rows deleted, tables dropped or restored, pages
+forgotten, archives moved, files compacted. The next run must report the change, and a repair must
+fix it. The exit code is 1 if a row or the ledger differs, a process is left behind, or a run ends
+in an unexpected way.
 """
 
 import argparse
@@ -45,7 +47,7 @@ EXECUTORS = [
         "executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "sql.shuffle.partitions": "2",
         "databricks.delta.snapshotPartitions": "1",
-        # A second copy of whatever is still at work once most tasks have ended.
+        # Starts a second copy of tasks that still run after most tasks have ended.
         "speculation": "true",
         "speculation.quantile": "0.5",
         "speculation.multiplier": "1.01",
@@ -66,7 +68,7 @@ WAYS = {
 
 
 def tortured(folder: Path, way: Way, n_kills: int, chance: random.Random) -> tuple[Torture, int]:
-    """Return what came of the kills, and how many tasks had a second copy."""
+    """Return the results of the kills, and the number of tasks with a second copy."""
     events = folder / "events"
     events.mkdir(exist_ok=True)
     logged = {"enabled": "true", "compress": "false", "dir": events}
@@ -85,7 +87,8 @@ def tortured(folder: Path, way: Way, n_kills: int, chance: random.Random) -> tup
 
 
 def main() -> int:
-    """Run all ways, print who was killed and what differs."""
+    """Run the job in all ways, and print the killed processes and the differences. Return 1 if
+    there are differences."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=20, help="in all (default 20)")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,11 +1,18 @@
-"""Counts units that are kept whole, before and after `keep.complete`, over labelled pages.
+"""Counts the units of labelled pages that are kept whole, before and after `keep.complete`.
 
     python benchmarks/units.py --data ../shared/data [--sets wcxb-dev,web-kinds] [--pages 200]
 
-Headings right above kept text, and headings of which nothing is kept; notes that kept text points
-at; questions with their answers; quoted posts between kept text; titles and prices of the records
-of a list, all or none; posts of threads, with author and date. No truth is asked: a unit is whole
-or it is not. ROUGE-5 F1 stands beside it. The labeler is `cpu`.
+These units are counted:
+
+- headings directly above kept text, and headings without any kept text below
+- notes to which kept text refers
+- questions with their answers
+- quoted posts between kept text
+- titles and prices of a list's records, kept in all records or in none
+- posts of threads, with author and date
+
+The counts need no ground truth, because a unit is either whole or not. ROUGE-5 F1 is printed as
+well. The labeler is `cpu`.
 """
 
 import argparse
@@ -32,9 +39,10 @@ from dripper_lab.datasets import LabelledPage, read_pages
 from dripper_lab.record_parts import PART_NAMES, find_parts
 
 SHARED = 0.7
-"""Share of a list's records."""
+"""A title or price position must have its features in at least this fraction of a list's
+records."""
 FEWEST = 3
-"""Records of a list."""
+"""The minimum number of records in a list."""
 
 
 def main(argv: list[str]) -> int:
@@ -63,7 +71,8 @@ def main(argv: list[str]) -> int:
 
 
 def count_page(labelled: LabelledPage, labeler: Labeler, counts: tuple[Counter[str], Counter[str]]) -> int:
-    """Add the counts of a page, labels alone and completed; return 0 where there is no page."""
+    """Add the counts of a page, for its labels alone and for the completed labels. Return 1, or 0
+    if the page cannot be split or has no blocks."""
     try:
         page = preprocess_utf8(Decoded.of(labelled.html).utf8, reading=Reading(limits=NO_LIMITS))
     except PageError:
@@ -83,7 +92,7 @@ def count_page(labelled: LabelledPage, labeler: Labeler, counts: tuple[Counter[s
 
 
 def count_units(page: Page, main: Sequence[bool], count: Counter[str]) -> None:
-    """Add the counts of one choice of blocks."""
+    """Count the units that are kept or lost if only the blocks in `main` are kept."""
     around = Blocks(page)
     lost = 0
     for heading in find_headings(page.elements, page.blocks):
@@ -115,8 +124,9 @@ def count_units(page: Page, main: Sequence[bool], count: Counter[str]) -> None:
 
 
 def count_records(page: Page, main: Sequence[bool], count: Counter[str]) -> None:
-    """Add how many positions of titles and prices are kept in all records of a list, in none, or in
-    some. A title is what most records have, differs, and is a link or a heading."""
+    """Count the title and price positions that are kept in all, some or none of a list's records. A
+    position is a title if most records have it, its text mostly differs, and it is a link or
+    heading."""
     parts, _ = find_parts(page.elements, page.blocks)
     inside = np.flatnonzero(parts.slots >= 0)
     if not len(inside):
@@ -138,7 +148,8 @@ def count_records(page: Page, main: Sequence[bool], count: Counter[str]) -> None
 
 
 def count_posts(posts: PagePosts, main: Sequence[bool], count: Counter[str]) -> None:
-    """Add the posts of a thread, those of which something is kept, and what they state."""
+    """Count the posts of a thread, those of which something is kept, and those with author or
+    date."""
     if posts.kind != THREAD:
         return
     count["threads"] += 1

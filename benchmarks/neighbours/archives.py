@@ -1,11 +1,11 @@
-"""Writes docs/neighbours/archives.md: valid records, as this project and four other readers take
-them.
+"""Writes docs/neighbours/archives.md: how this project and four other readers read valid WARC
+records.
 
-`make neighbours` installs the others into a folder of their own, and runs this.
+`make neighbours` installs the other readers into a separate folder, and runs this script.
 
     python benchmarks/neighbours/archives.py FOLDER
 
-FOLDER holds `python/bin/python` with warcio and FastWARC, `jars` with jwarc, and `node_modules`.
+FOLDER contains `python/bin/python` with warcio and FastWARC, `jars` with jwarc, and `node_modules`.
 """
 
 import base64
@@ -48,7 +48,7 @@ names the readers that are not right.
 
 
 def read_ours(file: Path) -> Any:
-    """Return the pages of a file as the others give them."""
+    """Return the pages of a file in the format of the other readers' output."""
     with closing(read_records(str(file))) as reader:
         return [
             (page.url, page.fetched_at and page.fetched_at.isoformat(), base64.b64encode(page.payload).decode())
@@ -57,7 +57,7 @@ def read_ours(file: Path) -> Any:
 
 
 def read_theirs(name: str, folder: Path, files: list[Path]) -> list[Any]:
-    """Return what another reader gives for each file: pages, or the name of an error."""
+    """Return another reader's result for each file: its pages, or the name of an error."""
     python = folder / "python" / "bin" / "python"
     command = {
         "warcio": [python, HERE / "by_python.py", "warcio"],
@@ -72,7 +72,7 @@ def read_theirs(name: str, folder: Path, files: list[Path]) -> list[Any]:
 
 
 def judge(case: Case, found: Any) -> str:
-    """Return in words what a reader made of a case."""
+    """Return a description of a reader's result for a case, such as "right"."""
     if isinstance(found, str):
         return f"refused ({found})" if found[0].isupper() else found
     bodies = [base64.b64decode(page[2]) for page in found]

@@ -1,7 +1,7 @@
-"""Reads archives with warcio and FastWARC: `python by_python.py READER FILE…` prints a line of JSON
-for each file.
+"""Reads archives with warcio or FastWARC: `python by_python.py READER FILE…` prints a JSON line for
+each file.
 
-A line: a list of pages, each [address, time or null, body in base 64], or the name of an error.
+A line is a list of pages, each [URL, time or null, body in base64], or the name of an error.
 """
 
 import base64
@@ -15,7 +15,7 @@ Page = tuple[str, str | None, bytes]
 
 
 def by_warcio(path: Path) -> Iterator[Page]:
-    """Yield the pages by warcio, as its documentation reads them."""
+    """Read the pages with warcio, as its documentation recommends."""
     from warcio.archiveiterator import ArchiveIterator
     from warcio.timeutils import iso_date_to_datetime
 
@@ -28,7 +28,7 @@ def by_warcio(path: Path) -> Iterator[Page]:
 
 
 def by_fastwarc(path: Path) -> Iterator[Page]:
-    """Yield the pages by FastWARC, which undoes codings if it is asked to."""
+    """Read the pages with FastWARC. It decodes bodies only on request."""
     from fastwarc.warc import ArchiveIterator
 
     with path.open("rb") as stream:
@@ -40,7 +40,7 @@ def by_fastwarc(path: Path) -> Iterator[Page]:
 
 
 def _is_html(headers: Any, get: str) -> bool:
-    """Tell whether a response is HTML; what has no HTTP header passes."""
+    """Return whether a response is HTML. A record without HTTP headers counts as HTML."""
     media = getattr(headers, get)("Content-Type") if headers else None
     return not media or "html" in media
 

@@ -1,10 +1,10 @@
-"""Writes docs/neighbours/pages.md: constructs of HTML, as this project and seven others read them.
+"""Writes docs/neighbours/pages.md: how this project and seven others read certain HTML constructs.
 
-`make neighbours` installs the others, and runs this.
+`make neighbours` installs the other projects, and runs this script.
 
     python benchmarks/neighbours/pages.py FOLDER
 
-FOLDER holds the environment `pages` and `node_modules`.
+FOLDER contains the Python environment `pages`, and `node_modules`.
 """
 
 import json
@@ -63,18 +63,18 @@ like a teaser of another page.
 
 
 def read_ours(page: str) -> dict[str, str]:
-    """Return what this project gives."""
+    """Return this project's result for a page."""
     read = dripper.extract(page, url=ADDRESS)
     return {"markdown": read.markdown, "title": read.title or "", "author": "; ".join(read.metadata.authors)}
 
 
 def read_theirs(name: str, folder: Path, pages: Path) -> list[dict[str, Any]]:
-    """Return what another reader gives for each page."""
+    """Return another project's result for each page."""
     command = {
         "python": [folder / "pages" / "bin" / "python", HERE / "read_pages.py"],
         "node": ["node", folder / "read_pages.mjs"],
     }[PLACES[name]]
-    # Node looks for packages beside the script.
+    # The script is copied, because Node looks for packages beside it.
     (folder / "read_pages.mjs").write_text((HERE / "read_pages.mjs").read_text())
     done = subprocess.run([*map(str, command), name, str(pages)], capture_output=True, text=True, check=True)
     answers: list[dict[str, Any]] = json.loads(done.stdout)

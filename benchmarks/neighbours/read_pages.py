@@ -1,7 +1,7 @@
-"""Reads pages with extractors and converters in Python: `python read_pages.py READER PAGES` prints
-a list of {markdown, title, author} for a file with a list of pages.
+"""Reads pages with other Python extractors and converters: `python read_pages.py READER PAGES`
+prints a JSON list of {markdown, title, author}, with an entry for each page in the file PAGES.
 
-A part that a reader does not give is null.
+A value that a reader does not return is null.
 """
 
 import json
@@ -15,7 +15,7 @@ Answer = dict[str, Any]
 
 
 def by_trafilatura(page: str) -> Answer:
-    """Trafilatura with all that its Markdown can have."""
+    """Trafilatura with all options for Markdown enabled."""
     import trafilatura
 
     shown = {"include_links": True, "include_images": True, "include_formatting": True, "include_tables": True}
@@ -25,7 +25,7 @@ def by_trafilatura(page: str) -> Answer:
 
 
 def by_rs_trafilatura(page: str) -> Answer:
-    """rs-trafilatura, its Markdown."""
+    """rs-trafilatura's Markdown."""
     import rs_trafilatura
 
     read = rs_trafilatura.extract(page, url=ADDRESS, include_links=True, include_images=True, output_markdown=True)
@@ -33,7 +33,7 @@ def by_rs_trafilatura(page: str) -> Answer:
 
 
 def by_resiliparse(page: str) -> Answer:
-    """Resiliparse, which gives text."""
+    """Resiliparse, which returns plain text."""
     from resiliparse.extract.html2text import extract_plain_text
 
     return {"text": extract_plain_text(page, main_content=True, alt_texts=True)}

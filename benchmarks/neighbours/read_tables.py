@@ -1,8 +1,8 @@
-"""Reads Delta tables with one reader: `python read_tables.py READER CASES` prints a line of JSON
-for each case of `cases.json` (see write_tables.py).
+"""Reads Delta tables with one reader: `python read_tables.py READER CASES` prints a JSON line for
+each case in the file CASES (see write_tables.py).
 
-A line: {"rows": …, "count": …, "found": …}, the rows as text, how many the reader counts, and the
-rows of a filter; each is the name of an error if the reader refuses.
+A line is {"rows": …, "count": …, "found": …}: the rows as text, the reader's row count, and the
+rows that a filter returns. Each value is the name of an error if the reader fails.
 """
 
 import json
@@ -18,12 +18,12 @@ Rows = list[list[str | None]]
 Condition = tuple[str, Any]
 Answer = Callable[[], Any]
 Reader = Callable[[str, list[str], Condition], tuple[Answer, Answer, Answer]]
-"""Of a folder, the columns and a condition: functions that give the rows, their number, and the
-rows that fit."""
+"""Takes a table's folder, its columns and a condition. Returns three functions: for the rows, the
+row count, and the rows that meet the condition."""
 
 
 def as_text(value: Any) -> Any:
-    """Return a value as Spark writes it, whatever type a reader has for it."""
+    """Return a value as text in Spark's format, whatever type the reader uses."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if value.tzinfo else value.isoformat()
     if isinstance(value, float):
@@ -34,7 +34,7 @@ def as_text(value: Any) -> Any:
         return sorted([key, as_text(one)] for key, one in value.items() if one is not None)
     if isinstance(value, list | tuple):
         items = [as_text(one) for one in value]
-        # Of a map: pairs, or structs of key and value.
+        # The items of a map are pairs, or structs of key and value.
         if items and all(
             isinstance(one, list) and [part[0] for part in one if isinstance(part, list)] == ["key", "value"]
             for one in items
@@ -45,17 +45,17 @@ def as_text(value: Any) -> Any:
 
 
 def to_rows(table: Any, columns: list[str]) -> Rows:
-    """Return the rows of an Arrow table as text, sorted. Raises KeyError if it lacks a column."""
+    """Return the rows of an Arrow table as text, sorted. Raises KeyError if a column is missing."""
     rows = [[as_text(row[name]) for name in columns] for row in table.to_pylist()]
     return sorted(rows, key=str)
 
 
 def by_spark(folder: str, columns: list[str], where: Condition) -> tuple[Answer, Answer, Answer]:
-    """Spark, as its documentation reads a Delta table."""
+    """Spark, used as its documentation recommends for Delta tables."""
     from pyspark.sql import functions as F
 
     frame = spark_session().read.format("delta").load(folder)
-    # Arrow has no column for a VARIANT in Spark 4.0.
+    # Spark 4.0 cannot convert a VARIANT to Arrow.
     variants = [field.name for field in frame.schema if field.dataType.typeName() == "variant"]
     shown = frame.withColumns({name: F.to_json(name) for name in variants})
     return (
@@ -67,7 +67,7 @@ def by_spark(folder: str, columns: list[str], where: Condition) -> tuple[Answer,
 
 @cache
 def spark_session() -> Any:
-    """Return a session with Delta, of one task at a time."""
+    """Return a Spark session with Delta that runs one task at a time."""
     from delta import configure_spark_with_delta_pip
     from pyspark.sql import SparkSession
 
@@ -99,7 +99,7 @@ def by_deltalake(folder: str, columns: list[str], where: Condition) -> tuple[Ans
 
 
 def by_query_builder(folder: str, columns: list[str], where: Condition) -> tuple[Answer, Answer, Answer]:
-    """deltalake's own SQL."""
+    """deltalake's SQL interface."""
     import pyarrow as pa
     from deltalake import DeltaTable, QueryBuilder
 
@@ -128,7 +128,7 @@ def by_polars(folder: str, columns: list[str], where: Condition) -> tuple[Answer
 
 
 def by_duckdb(folder: str, columns: list[str], where: Condition) -> tuple[Answer, Answer, Answer]:
-    """`delta_scan` of DuckDB's extension."""
+    """`delta_scan` from DuckDB's Delta extension."""
     database = duckdb_with_delta()
 
     def ask(query: str) -> Any:
@@ -143,7 +143,7 @@ def by_duckdb(folder: str, columns: list[str], where: Condition) -> tuple[Answer
 
 @cache
 def duckdb_with_delta() -> Any:
-    """Return a database with the extension, which is in a package beside it."""
+    """Return a database with the Delta extension, which is in a separate package."""
     import duckdb
     import duckdb_extension_delta
 
@@ -167,7 +167,7 @@ def by_daft(folder: str, columns: list[str], where: Condition) -> tuple[Answer, 
 
 
 def by_datafusion(folder: str, columns: list[str], where: Condition) -> tuple[Answer, Answer, Answer]:
-    """DataFusion with deltalake's table as a provider."""
+    """DataFusion with deltalake's table as table provider."""
     from datafusion import SessionContext
     from deltalake import DeltaTable
 
@@ -184,11 +184,11 @@ def by_chdb(folder: str, columns: list[str], where: Condition) -> tuple[Answer, 
     """`deltaLakeLocal` of chDB."""
     import chdb
 
-    os.chdir("/")  # It reads only what is below its folder
+    os.chdir("/")  # chDB reads only files below its working directory
     fits = in_sql(where, "toDateTime64('{}', 6, 'UTC')")
 
     def ask(query: str) -> Any:
-        # Texts are binary in Arrow by default.
+        # By default, chDB returns strings as binary Arrow columns.
         return chdb.query(
             f"{query} SETTINGS output_format_arrow_string_as_string=1, session_timezone='UTC'", "ArrowTable"
         )
@@ -213,7 +213,7 @@ READERS: dict[str, Reader] = {
 
 
 def in_sql(where: Condition, time: str = "TIMESTAMP '{}+00:00'") -> str:
-    """Return a condition as SQL. time: how a time in UTC is written."""
+    """Return a condition as SQL. `time` is the format of a UTC timestamp literal."""
     name, value = where
     if isinstance(value, datetime):
         value = time.format(value.replace(tzinfo=None).isoformat(sep=" "))
@@ -223,7 +223,7 @@ def in_sql(where: Condition, time: str = "TIMESTAMP '{}+00:00'") -> str:
 
 
 def typed(find: list[str]) -> Condition:
-    """Return the value that a reader is asked for, by its column's type."""
+    """Return the filter condition of a case, with the value converted to its column's type."""
     name, text = find
     if name == "at":
         return name, datetime.fromisoformat(text)
@@ -231,10 +231,10 @@ def typed(find: list[str]) -> Condition:
 
 
 def ask_one(answer: Answer) -> Any:
-    """Return an answer, or the name of the error instead."""
+    """Call `answer`. Return its result, or the name of the error."""
     try:
         return answer()
-    except BaseException as error:  # Rust's panics are no exceptions
+    except BaseException as error:  # Rust panics are not subclasses of Exception
         if isinstance(error, KeyboardInterrupt):
             raise
         print(f"{type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
@@ -242,7 +242,7 @@ def ask_one(answer: Answer) -> Any:
 
 
 def answer_case(reader: Reader, folder: str, columns: list[str], find: list[str]) -> dict[str, Any]:
-    """Return what a reader gives for one table."""
+    """Return a reader's results for one table."""
     answers = ask_one(lambda: reader(folder, columns, typed(find)))
     if isinstance(answers, str):
         return {"rows": answers, "count": answers, "found": answers}

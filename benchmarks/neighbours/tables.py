@@ -1,11 +1,12 @@
-"""Writes docs/neighbours/tables.md: Delta tables of this project and others, as readers take them.
+"""Writes docs/neighbours/tables.md: how various readers read Delta tables of this project and of
+others.
 
-`make neighbours` installs each reader into an environment of its own, and runs this.
+`make neighbours` installs the readers into separate environments, and runs this script.
 
     python benchmarks/neighbours/tables.py FOLDER
 
-FOLDER holds an environment for each name in `PLACES`. Spark 4.0 writes and reads there, and Spark
-4.2 in the project's own environment.
+FOLDER contains the environments named in `PLACES`. Spark 4.0 writes and reads in one of them, and
+Spark 4.2 in the project's own environment.
 """
 
 import json
@@ -37,7 +38,7 @@ PLACES = {
     "DataFusion": "datafusion",
     "chDB": "chdb",
 }
-"""Reader → its environment in the folder; empty: the project's own."""
+"""Reader → its environment in the folder; "" means the project's own environment."""
 VERSIONS = (
     "Spark 4.0.2 (Delta Lake 4.0.1) and 4.2.0 (4.4.0), deltalake 1.6.6, Polars 2.1.0 (with that deltalake), "
     "DuckDB 1.5.5 (extension 1.5.5), Daft 0.7.26, DataFusion 55.0.0 (with deltalake as its provider), chDB 4.4.0"
@@ -71,7 +72,7 @@ repeated hour in autumn becomes one hour. The tables of this project are partiti
 
 
 def read(name: str, folder: Path, cases: Path) -> list[dict[str, Any]]:
-    """Return what a reader gives for each case."""
+    """Return a reader's results for each case."""
     python = str(folder / PLACES[name] / "bin" / "python") if PLACES[name] else sys.executable
     environment = {**os.environ, "TZ": "UTC", "PYSPARK_PYTHON": python, "OMP_NUM_THREADS": "1"}
     command = [python, str(HERE / "read_tables.py"), name.split()[0], str(cases)]
@@ -83,7 +84,7 @@ def read(name: str, folder: Path, cases: Path) -> list[dict[str, Any]]:
 
 
 def judge(columns: list[str], wanted: Rows, find: list[str], answer: dict[str, Any]) -> str:
-    """Return in words what a reader made of a table."""
+    """Return a description of a reader's results for a table, such as "right"."""
     wanted = sorted(wanted, key=str)
     told, count, found = (_like(answer[part], wanted) for part in ("rows", "count", "found"))
     fitting = [row for row in wanted if row[columns.index(find[0])] == find[1]]
@@ -108,7 +109,7 @@ def judge(columns: list[str], wanted: Rows, find: list[str], answer: dict[str, A
 
 
 def _like(told: Any, wanted: Rows) -> Any:
-    """Return rows with times as they are on a clock, if those wanted are: not each reader has a
+    """Return rows without time zones if the expected rows have none, because some readers have no
     type for times without a zone."""
     if not isinstance(told, list) or any(str(value).endswith("Z") for row in wanted for value in row):
         return told
@@ -128,8 +129,8 @@ def _judge_rows(told: Rows, wanted: Rows) -> str:
 
 
 def write_document(made: list[Any], answers: Mapping[str, list[dict[str, Any]]]) -> None:
-    """Write the page. made: the cases, as in `cases.json`; answers: of each reader, one for each
-    case."""
+    """Write the document. `made` are the cases in `cases.json`, and `answers` the results of each
+    reader for each case."""
     found = {
         name: {reader: judge(columns, wanted, find, told[number]) for reader, told in answers.items()}
         for number, (_, name, columns, wanted, find) in enumerate(made)

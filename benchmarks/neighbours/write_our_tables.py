@@ -1,9 +1,9 @@
-"""Puts this project's own tables before the cases of write_tables.py.
+"""Writes this project's own tables, and inserts them before the cases of write_tables.py.
 
     python write_our_tables.py FOLDER
 
-A run over the sample archives makes them, and `jobs/maintain.py` publishes. Their rows are
-taken as Spark reads them here.
+The tables come from a run over the sample archives, followed by `jobs/maintain.py`. The expected
+rows are those that Spark reads here.
 """
 
 import json
@@ -18,7 +18,7 @@ TABLES = ("extractions", "published", "warc_files", "runs")
 
 
 def main(folder: Path) -> None:
-    """Write the tables, and their cases."""
+    """Write the tables, and add their cases."""
     output, conf = folder / "ours", ["--conf", str(ROOT / "conf" / "local.yml")]
     archives = str(ROOT / "tests" / "data" / "sample")
     run = ["jobs/run.py", "--warcs", archives, "--output", str(output), *conf]

@@ -1,8 +1,8 @@
 """Writes a Delta table for each feature of the format: `python write_tables.py FOLDER`.
 
-It runs in an environment with Spark and Delta Lake. FOLDER gets a folder for each table, and
-`cases.json`: a list of [folder, name of the feature, names of the columns, rows, address to find].
-The rows are those that the statements ask for, in Spark's own text of each value.
+This script requires Spark and Delta Lake. It writes a folder for each table to FOLDER, and
+`cases.json`: a list of [folder, name of the feature, column names, rows, condition of a filter].
+The rows follow from the SQL statements; their values are text in Spark's format.
 """
 
 import json
@@ -28,9 +28,10 @@ def rows(first: int = 0, last: int = 10, host: bool = True) -> list[list[str | N
 
 
 class Case(NamedTuple):
-    """A table. statements: what makes it, with `{t}` for its name; settings: of the session for
-    them; wanted: its rows; find: the column and the value that a reader filters by; after: what is
-    done to its folder then."""
+    """A table to write. statements: the SQL that creates the table, with `{t}` for its name.
+    settings: the session's settings for these statements. wanted: the expected rows. find: the
+    column and value that readers filter by. after: a function that is then applied to the table's
+    folder."""
 
     name: str
     statements: tuple[str, ...]
@@ -42,14 +43,14 @@ class Case(NamedTuple):
 
 
 def cut_log(folder: Path) -> None:
-    """Remove the commits that the checkpoint holds, as the cleaning of a log does."""
+    """Remove the commits before the checkpoint, as log cleanup does."""
     for version in range(10):
         (folder / "_delta_log" / f"{version:020d}.json").unlink()
         (folder / "_delta_log" / f".{version:020d}.json.crc").unlink(missing_ok=True)
 
 
 def _many(*more: str) -> tuple[str, ...]:
-    """Return statements that end in a checkpoint of version 10."""
+    """Return statements that create a table with a checkpoint at version 10."""
     return (
         PLAIN + " TBLPROPERTIES ('delta.checkpointInterval' = '10')",
         *more,

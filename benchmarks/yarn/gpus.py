@@ -1,19 +1,20 @@
-"""A staged run on a real YARN with pretended GPUs, on one machine: which executor gets which.
+"""Tests which executor gets which GPU: a staged run on a real YARN with simulated GPUs, on one
+machine.
 
     python benchmarks/yarn/gpus.py [--only one|three|shared]
 
-One node of MiniYarn.java has two GPUs, as a pretended nvidia-smi says, and the configuration is
-that of conf/emr: gpu.json, and the group with GPUs of instance_groups.json. YARN's own GPU plugin
-finds them, its scheduler gives each executor of the stage `label` one, and its own handler tells
-container-executor which GPUs to keep from a container. That program is pretended too: it notes
-them, and nvidia-smi does not show them there, as NVIDIA's does not show what the kernel denies
-it. So all is tried but the cgroups.
+The only node of MiniYarn.java has two GPUs, reported by a fake nvidia-smi. The configuration comes
+from conf/emr: gpu.json, and the GPU group of instance_groups.json. YARN's own GPU plugin finds the
+GPUs, and its scheduler assigns one to each executor of the `label` stage. YARN's own handler passes
+the GPUs that a container must not use to container-executor. This program is fake, too. It records
+these GPUs, and the fake nvidia-smi then hides them in the container, as NVIDIA's hides GPUs that
+the kernel denies. Only the cgroups are therefore not tested.
 
-Cases: all stages in one command, with `stages.gpus=1` (one); the stage `label` by a command of
-its own with Spark's GPU properties (three), both as conf/emr/spark.conf says; and the first once
-more without isolation, where two engines are expected on one GPU (shared). The labeler
-(tests/support/gpu_labeler.py) labels nothing before two engines are up. Needs PYTHONPATH=tests,
-what benchmarks/yarn/run.py needs, and 10 GiB of memory.
+Cases: `one` runs all stages in one command, with `stages.gpus=1`. `three` runs each stage as a
+separate command, `label` with Spark's GPU properties. Both follow conf/emr/spark.conf. `shared` is
+like `one`, but without isolation, so that both engines are expected on the same GPU. The labeler
+(tests/support/gpu_labeler.py) waits until two engines have started. Needs PYTHONPATH=tests, what
+benchmarks/yarn/run.py needs, and 10 GiB of memory.
 """
 
 import argparse
@@ -72,7 +73,7 @@ SMALL = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
-"""What makes a job of eight pages shorter."""
+"""Properties that make a job of eight pages faster."""
 STAGES = {
     "gpus": "1",
     "engines": "2",
@@ -85,7 +86,7 @@ STAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One call of submit.sh. flags: of spark-submit."""
+    """A call of submit.sh. `flags` are passed to spark-submit."""
 
     job: str
     arguments: Sequence[str]
@@ -93,7 +94,7 @@ class Command:
 
 
 def main() -> int:
-    """Run the cases, print what each engine had, return 1 where one is not as expected."""
+    """Run the cases, and print the GPU of each engine. Return 1 if a case is not as expected."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=("one", "three", "shared"), help="one of the cases")
     only = parser.parse_args().only
@@ -110,7 +111,7 @@ def main() -> int:
 
 
 def prepare(folder: Path) -> None:
-    """Write the archive, the pretended programs and what registers the labeler."""
+    """Write the archive, the fake programs, and the metadata that registers the labeler."""
     write_warc(folder / "a.warc", pages(1, N_PAGES))
     for name in ("bin", "denied", "events", "labeler-1.dist-info"):
         (folder / name).mkdir()
@@ -127,12 +128,13 @@ def prepare(folder: Path) -> None:
 
 
 def cluster(folder: Path, *, isolates: bool) -> dict[str, str]:
-    """Return what conf/emr says of YARN and nodes with GPUs, with the pretended programs."""
+    """Return the YARN properties for GPU nodes from conf/emr, with the paths of the fake
+    programs."""
     properties: dict[str, str] = {}
     groups = json.loads((ROOT / "conf/emr/instance_groups.json").read_text())
     of_nodes = [part for group in groups for part in group.get("Configurations", [])]
     for part in [*json.loads((ROOT / "conf/emr/gpu.json").read_text()), *of_nodes]:
-        if part["Classification"] != "container-executor":  # The settings of that program.
+        if part["Classification"] != "container-executor":  # container-executor is fake, so its settings do not apply.
             properties |= part["Properties"]
     executor = (
         "MiniYarn$GpuExecutor" if isolates else "org.apache.hadoop.yarn.server.nodemanager.DefaultContainerExecutor"
@@ -146,14 +148,14 @@ def cluster(folder: Path, *, isolates: bool) -> dict[str, str]:
 
 
 def one_command(folder: Path) -> list[Command]:
-    """Return the command of a cluster of both kinds of nodes."""
+    """Return the single command for a cluster with both kinds of nodes."""
     settings = STAGES | {"gpu_discovery_script": f"{folder}/bin/gpus.sh"}
     flags = [flag for key, value in settings.items() for flag in ("--set", f"stages.{key}={value}")]
     return [Command("run", ["--warcs", str(folder / "a.warc"), "--labeler", "gpu", *flags])]
 
 
 def three_commands(folder: Path) -> list[Command]:
-    """Return the commands of clusters of one kind of node each."""
+    """Return the commands for separate clusters, each with one kind of node."""
     gpus = {
         "spark.executor.resource.gpu.amount": "1",
         "spark.task.resource.gpu.amount": "1",
@@ -169,10 +171,11 @@ def three_commands(folder: Path) -> list[Command]:
 
 
 def try_case(folder: Path, name: str, commands: Sequence[Command], n_gpus: int) -> list[str]:
-    """Run the commands into one output, print who labelled, and return what is not as expected.
+    """Run the commands on one output, print the engines that labelled pages, and return the
+    problems found.
 
     Args:
-        n_gpus: How many different ones the two engines are to have.
+        n_gpus: The expected number of different GPUs of the two engines.
     """
     output, meeting = folder / "out", folder / "meeting"
     meeting.mkdir()
@@ -193,7 +196,8 @@ def try_case(folder: Path, name: str, commands: Sequence[Command], n_gpus: int) 
 
 
 def check(engines: Mapping[str, int], n_rows: int, n_gpus: int) -> list[str]:
-    """Return what is not as expected of the engines, by version (`GpuLabeler`), and the rows."""
+    """Return the problems with the engines and the number of rows. `engines` maps a version string
+    (see `GpuLabeler`) to its number of pages."""
     problems = []
     containers, told, visible, gpus = zip(*(version.split() for version in engines), strict=True)
     if n_rows != N_PAGES or sum(engines.values()) != N_PAGES:
@@ -208,7 +212,7 @@ def check(engines: Mapping[str, int], n_rows: int, n_gpus: int) -> list[str]:
 
 
 def run_job(folder: Path, command: Command, output: Path, meeting: Path) -> str:
-    """Run it by submit.sh; return what went wrong."""
+    """Run a command with submit.sh. Return the error output, or "" on success."""
     paths = os.pathsep.join(map(str, (folder, ROOT / "lib", ROOT / "tests")))
     given = environment(folder)
     executors = {"PYTHONPATH": paths, "PATH": f"{folder}/bin:{os.environ['PATH']}", MEETING: str(meeting)}

@@ -1,13 +1,14 @@
-"""The main job on a real YARN, on one machine: conf/emr/submit.sh in client and in cluster mode,
-beside the job without YARN.
+"""Runs the main job on a real YARN, on one machine: conf/emr/submit.sh in client and cluster mode,
+compared with the job without YARN.
 
     python benchmarks/yarn/run.py [--warcs tests/data/sample]
 
-MiniYarn.java is the cluster, of jars that Maven fetches (94 MB, once). Its spark-defaults.conf has
-dynamic allocation and an event log, as EMR's has; the event logs tell whether they were in force,
-and how often YARN started the driver. The rows of each run are compared with those of the job
-without YARN, and so is its exit code. Seconds are of one run each, most of them Spark's and YARN's
-start. Needs the project's environment (`make install`), mvn and Java 17 or 21, and 7 GiB of memory.
+MiniYarn.java is the cluster; Maven downloads its jars once (94 MB). As on EMR, spark-defaults.conf
+enables dynamic allocation and the event log. The event logs show whether these settings were in
+effect, and how often YARN started the driver. The rows and the exit code of each run are compared
+with those of the job without YARN. Seconds come from a single run, and consist mostly of starting
+Spark and YARN. Needs the project's environment (`make install`), mvn, Java 17 or 21, and 7 GiB of
+memory.
 """
 
 import argparse
@@ -59,7 +60,7 @@ exec java -cp "$HADOOP_CONF_DIR:{jars}/*" "org.apache.hadoop.yarn.client.cli.$cl
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One command. mode: client, cluster, or empty for no YARN."""
+    """A command to run. mode: `client`, `cluster`, or "" for no YARN."""
 
     name: str
     mode: str
@@ -69,9 +70,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """digest: of all rows, None where there is no table. drivers: how often one was started, by
-    event logs and YARN's report. problems: what of spark-defaults.conf was not in force, what the
-    driver said that did not come back."""
+    """The result of a command. `digest` covers all rows; it is None if there is no table. `drivers`
+    is the number of driver starts, according to the event logs and YARN's report. `problems` lists
+    settings that were not in effect, and driver output that did not reach the client."""
 
     code: int
     seconds: float
@@ -82,7 +83,8 @@ class Result:
 
 
 def main() -> int:
-    """Run all cases, print a line each, return 1 where one differs from the job without YARN."""
+    """Run all cases, and print a line for each. Return 1 if a case differs from the job without
+    YARN."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--warcs", type=Path, default=ROOT / "tests/data/sample", help="a folder of archives")
     archives = sorted(parser.parse_args().warcs.resolve().glob("*.warc.gz"))
@@ -94,15 +96,15 @@ def main() -> int:
 
 
 def write_inputs(folder: Path, archives: list[Path]) -> None:
-    """Write a list of all archives and one with a file that is not there, and settings that a
-    driver must have read to make more than one batch."""
+    """Write a list of all archives, a list with a missing file, and a settings file. Only a driver
+    that has read these settings makes more than one batch."""
     (folder / "all.list").write_text("".join(f"{file}\n" for file in archives))
     (folder / "gone.list").write_text(f"{archives[0]}\n{archives[0].parent}/gone.warc.gz\n")
     (folder / "batches.yml").write_text("batch: {files: 2}\n")
 
 
 def compare(folder: Path) -> int:
-    """Run every command without YARN and in both modes; print how each ended."""
+    """Run every command without YARN and in both modes. Print the result of each."""
     print(f"{'case':12} {'mode':8} {'code':>4} {'seconds':>8} {'rows':>6} {'drivers':>7}  differences", flush=True)
     differs = False
     for name, flags in (
@@ -125,7 +127,7 @@ def compare(folder: Path) -> int:
 
 
 def differences(result: Result, expected: Result) -> list[str]:
-    """Return in what `result` differs from the job without YARN."""
+    """Return the differences between `result` and the job without YARN."""
     found = []
     if result.code != expected.code:
         found.append(f"exit code {expected.code} expected")
@@ -135,7 +137,7 @@ def differences(result: Result, expected: Result) -> list[str]:
 
 
 def run(case: Case, folder: Path) -> Result:
-    """Run one case and look at what it left."""
+    """Run a case, and inspect its output, logs and event logs."""
     events = folder / "events"
     shutil.rmtree(events, ignore_errors=True)
     events.mkdir()
@@ -165,8 +167,8 @@ def run(case: Case, folder: Path) -> Result:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Return what tells submit.sh where YARN, Spark, Delta and Python are; executors fit beside
-    each other on two small nodes."""
+    """Return the environment variables with which submit.sh finds YARN, Spark, Delta and Python.
+    Executors are small enough for two small nodes."""
     properties = {
         **delta_jars(SparkSettings()),
         "spark.pyspark.python": sys.executable,
@@ -189,7 +191,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def read(table: Path) -> tuple[int, str | None]:
-    """Return how many rows a table has, and a digest of them in the order of their keys."""
+    """Return a table's number of rows, and a digest of the rows in key order."""
     if not table.is_dir():
         return 0, None
     rows = DeltaTable(table).to_pyarrow_table().sort_by("page_id").to_pylist()
@@ -197,17 +199,19 @@ def read(table: Path) -> tuple[int, str | None]:
 
 
 def allocates(events: Path) -> bool:
-    """Whether every application had what spark-defaults.conf says, by its own event log."""
+    """Return whether the event log of every application shows dynamic allocation, as set in
+    spark-defaults.conf."""
     logs = [log.read_text() for log in events.glob("*/events_1_*")]
     return bool(logs) and all('"spark.dynamicAllocation.enabled":"true"' in log for log in logs)
 
 
 @contextmanager
 def yarn(folder: Path, nodes: int = 2, properties: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Keep a YARN, whose configuration, programs and logs are below `folder`.
+    """Run a YARN cluster during the `with` block. Its configuration, programs and logs are in
+    `folder`.
 
     Args:
-        properties: Of the cluster, before those that MiniYarn.java sets.
+        properties: Properties of the cluster. MiniYarn.java may override them.
     """
     if not JARS.is_dir():
         fetch = ["mvn", "-q", "-f", str(HERE / "pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={JARS}"]
@@ -226,13 +230,14 @@ def yarn(folder: Path, nodes: int = 2, properties: Mapping[str, str] | None = No
             wait_until_up(cluster, folder / "yarn.log")
             yield
         finally:
-            # It ends with its standard input, and takes what it started along.
+            # The cluster ends when its standard input is closed, and ends all processes it has
+            # started.
             assert cluster.stdin
             cluster.stdin.close()
 
 
 def write_cluster(file: Path, properties: Mapping[str, str]) -> None:
-    """Write properties as Hadoop reads them."""
+    """Write properties as a Hadoop XML configuration file."""
     written = "".join(
         f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
         for name, value in properties.items()
@@ -241,8 +246,8 @@ def write_cluster(file: Path, properties: Mapping[str, str]) -> None:
 
 
 def wait_until_up(cluster: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Return when the cluster takes applications; exit with the end of its log where it does
-    not."""
+    """Wait until the cluster accepts applications. If it does not start, exit with the end of its
+    log."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and cluster.poll() is None:
         if "\nUP\n" in f"\n{log.read_text()}":

@@ -129,8 +129,8 @@ class DataSet:
     split: str | None = None
     """Use only rows with this `split`; None means all rows."""
     part_of: str | None = None
-    """The set with the archive that also contains this set's rows; None means an archive of its
-    own."""
+    """The set with which this set shares an archive; None means that this set has its own
+    archive."""
 
 
 DATA_SETS: Mapping[str, DataSet] = {
@@ -213,7 +213,7 @@ class LabelledPage:
         """The site, which is the unit of bootstraps and splits. A page without a known site is its
         own unit."""
         site = self.more.get("site")
-        if site and "." not in site:  # xmu-zh-finance-news names its ten sites and gives no addresses
+        if site and "." not in site:  # xmu-zh-finance-news names its ten sites, without URLs
             return f"{self.data_set}/{site}"
         return site_of(self.url or self.more.get("host") or site, self.html) or f"{self.data_set}/{self.id}"
 

@@ -1,8 +1,8 @@
-"""Excludes pages and hosts from training that are reserved for independent checks. `kept_out.txt`
-in the data folder lists their hashes.
+"""Excludes from training the pages and hosts that are reserved for independent checks.
+`kept_out.txt` in the data folder lists their hashes.
 
-Each line is `page` or `host`, a space, and a SHA-256: of the page's bytes, or of the host in lower
-case without `www.`. Without this file, nothing is excluded.
+Each line is `page` or `host`, a space, and the SHA-256 of the page's bytes or of the host (in lower
+case, without `www.`). Without this file, nothing is excluded.
 """
 
 import hashlib

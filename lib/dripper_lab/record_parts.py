@@ -1,24 +1,25 @@
-"""Finds records: siblings of one shape, as cards, rows, items and posts are; and their parts by
-position.
+"""Finds records, which are similar siblings such as cards, rows, list items and posts, and matches
+their parts by position.
 
     <li class="card n1"><a>Lamp</a><p>12 €</p>   record 0: position 0, 1
     <li class="card n2"><a>Desk</a><p>90 €</p>   record 1: position 0, 1
 
     inner, outer = find_parts(page.elements, page.blocks)
     inner.features                  # (n_blocks, len(PART_NAMES)), float32, raw; 0 outside records
-    inner.mean(values)              # of any value of blocks: its mean over the same position
+    inner.mean(values)              # mean of a value of blocks, over the same position
     inner.records, inner.slots      # (n_blocks,), numbers of record and position, -1 outside
 
-A record has two blocks or more (a paragraph among paragraphs is none). `inner` is the nearest
-record around a block, `outer` the one around that, if there is one: a card in a row of cards, an
-answer in a question. Records are elements next to others with their tag and first class, or the
-runs of children that begin at each heading, `dt` or other leader in an element. A position is the
-path of tags and first classes, and the index among positions with the same path; lists on the same
-path (the rows of a shelf) count as one.
+A record contains at least two blocks, so a paragraph among paragraphs is not a record. `inner`
+describes the nearest record around each block, and `outer` the next record around that one, if any:
+for example, a card in a row of cards, or an answer below a question. A record is either an element
+with siblings of the same tag and first class, or a run of siblings that begins with a heading, `dt`
+or other leader. A position consists of a path of tags and first classes within the record, and an
+index among blocks with the same path. Lists on the same path, such as the rows of a shelf, count as
+one list.
 
-One pass in pure Python over the elements that hold blocks, then sums by number: n log n. No labeler
-uses them: as features of `cpu` they brought 0.000 to 0.003 F1 on 642 held-out pages, within chance,
-for a tenth of a page's time (docs/research/labeler_cpu.md).
+The time is O(n log n): one pass in pure Python over the elements that contain blocks, and then sums
+by number. No labeler uses these features. In `cpu`, they gained 0.000 to 0.003 F1 on 642 held-out
+pages, which may be chance, and took a tenth of the time per page (docs/research/labeler_cpu.md).
 """
 
 import re
@@ -36,9 +37,9 @@ from dripper.tree.elements import HEADINGS, words
 from dripper.tree.tree import Tree
 
 _FEWEST = 3
-"""The minimum number of siblings with the same start tag; two may be columns."""
+"""The minimum number of siblings with the same start tag. Two siblings may be mere columns."""
 _FEWEST_IN_ROWS = 4
-"""The minimum number of siblings that occur in pairs on the same path."""
+"""The minimum number of elements of a list that consists of pairs of siblings."""
 _FEWEST_PARTS = 1.5
 """The minimum number of blocks per record, averaged over a list."""
 _LEADERS = HEADINGS | {"dt"}
@@ -71,13 +72,20 @@ PART_NAMES = (
     "in_record", "records", "record_place", "parts", "part_place", "parts_after", "shared", "distinct", "same_text", "chars",
     "longest_chars", "is_longest", *(f"{kind}_here" for kind in _KINDS), *_KINDS,
 )  # fmt: skip
-"""Columns of `Parts.features`. How many records the list has (log), which of them this is (0 to 1),
-how many blocks the record has, and has before and after this one (log); then of the same position
-in the list's records: the share of records that have it, the share of distinct strings there, the
-share of records with the same text there, mean characters (log), the characters of the longest
-position, and whether this one does; the share of blocks there that are a number, a price, a date, a
-control, a link, that have a picture in them or right before, or 80 characters; and whether the
-block itself does (`…_here`)."""
+"""Columns of `Parts.features`; (log) means a logarithm.
+
+- in_record, records, record_place: whether the block is in a record, the number of records in the
+  list (log), and the index of the record among them (scaled to 0..1).
+- parts, part_place, parts_after: the number of blocks in the record, before this block, and after
+  this block (log).
+- shared, distinct, same_text: the fraction of the list's records that have this position, the
+  fraction of distinct strings at this position, and the fraction of records with the same string.
+- chars, longest_chars, is_longest: the mean number of characters at this position (log), the same
+  for the list's longest position, and whether this position is the longest.
+- `…_here`: whether the block is a number, price, date, control or link, contains or follows an
+  image, or has at least 80 characters. Without `_here`: the fraction of such blocks at this
+  position.
+"""
 
 _Ints = npt.NDArray[np.int64]
 
@@ -246,7 +254,7 @@ def _find_kinds(tree: Tree, blocks: Sequence[Block]) -> npt.NDArray[np.bool_]:
 def _describe(
     holders: _Holders, ranges: Sequence[_Range], around: npt.NDArray[np.int64], kinds: npt.NDArray[np.bool_]
 ) -> Parts:
-    """Return the parts of the blocks in some records.
+    """Return the `Parts` of the blocks, given the record of each block.
 
     Args:
         around: The index of each block's record in `ranges`, or -1, (n_blocks,).

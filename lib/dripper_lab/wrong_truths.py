@@ -22,15 +22,17 @@ class Fault(StrEnum):
     """The fault of a ground truth."""
 
     PART = "part"
-    """It has only a part of the page's main content, such as the beginning of an article."""
+    """The ground truth has only a part of the page's main content, such as the beginning of an
+    article."""
     OTHER_VERSION = "other version"
-    """It was made from another version of the page, so much of it is not in the HTML."""
+    """The ground truth comes from another version of the page, so much of it is not in the HTML."""
     REPEATED = "repeated"
-    """It repeats text that the page has only once."""
+    """The ground truth repeats text that the page has only once."""
     GLUED = "glued"
-    """It lacks spaces between the words of different blocks, so main blocks do not match it."""
+    """The ground truth lacks spaces between the words of different blocks, so main blocks do not
+    match it."""
     FURNITURE = "furniture"
-    """Much or all of it consists of menus, forms or teasers."""
+    """Much or all of the ground truth consists of menus, forms or teasers."""
     NOTHING_THERE = "nothing there"
     """The page has no main content. For example, it is an error page or bare data."""
 
@@ -43,7 +45,7 @@ class WrongTruth:
     id: str
     kind_of_fault: Fault
     reason: str
-    """A sentence."""
+    """The reason, as a sentence."""
 
     @property
     def bad(self) -> str:

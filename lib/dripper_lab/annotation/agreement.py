@@ -17,11 +17,11 @@ class Agreement:
     kind: str
     """The page's kind according to the first annotator."""
     same_kind: bool | None
-    """None if the second annotator's kind is unknown."""
+    """Whether both annotators chose the same kind; None if the second annotator's is unknown."""
     words: float
     """F1 over words between the two choices; 1 if both are empty."""
     blocks: float
-    """F1 over blocks with text."""
+    """F1 over blocks with text, between the two choices."""
 
 
 def agree(page: Page, kinds: tuple[str, str | None], main: tuple[Collection[int], Collection[int]]) -> Agreement:

@@ -1,5 +1,5 @@
-"""Queries a model about all pages of an export, with concurrent requests, and about some of the
-pages twice.
+"""Queries a model about all pages of an export, and about some of them twice. Requests are
+concurrent.
 
 Each answer is appended to its file as soon as it arrives, so a stopped run can be resumed. A killed
 run may leave an incomplete last line. The page of that line is requested again.
@@ -69,7 +69,7 @@ def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> AskResult:
     Raises:
         MachineError: The endpoint rejects this client, is unreachable, or answers no page. Earlier
             answers are kept.
-        InputError: A file of answers has other contents.
+        InputError: An existing file of answers contains an unusable line.
     """
     result = AskResult()
     for one in rounds:

@@ -35,7 +35,7 @@ NOT_ALL = 3
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser for all steps. Each step sets `run`."""
+    """Return the parser for all steps. Each step sets `run`, the function to call."""
     arguments = argparse.ArgumentParser(
         prog="python -m dripper_lab.annotate", description="Annotate pages, and make training data of them."
     )

@@ -31,7 +31,7 @@ Reading = Callable[[], Iterable[LabelledPage | tuple[str, PageError]]]
 """Reads all pages. It may be called twice and must yield the same pages each time."""
 TEMPLATE = "answers.template.jsonl"
 _TRUTH_FIELDS = ("sure", "main_blocks", "main_blocks_second", "n_blocks", "bad", "duplicate", "profile")
-"""Fields of an annotated row that must not be copied."""
+"""Fields of an annotated row that must not be copied to an export."""
 
 
 @dataclass(slots=True)

@@ -37,8 +37,8 @@ class Filter:
     least_sure: int = 2
     """The minimum certainty of the annotator."""
     labeler: Labeler | None = None
-    """Checks pages without main content. If this labeler is confident that there is some, the
-    annotation is doubtful. None disables the check."""
+    """Checks pages without main content. If this labeler is confident that the page has main
+    content, the annotation is doubtful. None disables the check."""
     least_confidence: float = 0.85
     """The minimum confidence at which the labeler counts as confident."""
     least_shared: float = 0.0

@@ -168,8 +168,9 @@ def is_held_out(site: str, share: float) -> bool:
     """Return whether a site's pages are for validation. A hash of the site decides, so adding pages
     never moves existing ones.
 
-    The hash input has a prefix. Data sets that split off their evaluation by the plain hash of the
-    site have no pages left in that range.
+    The hash input has a prefix, because some data sets have already used the plain hash of the site
+    to split off their evaluation pages. Without the prefix, these sets would have no validation
+    pages.
     """
     digest = hashlib.sha256(f"validation {site}".encode("utf-8", "replace")).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64

@@ -2,8 +2,8 @@
 and every cluster contributes one page before any contributes a second.
 
 A layout consists of the counts of a page's tag paths with class names, and similarity is the cosine
-between two layouts. The clusters are the same as in DBSCAN if one page suffices as a core: pages
-connected by similar pairs.
+between two layouts. Clusters are the connected components of similar pairs, as in DBSCAN with a
+minimum of one page per core.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ from dripper.tree.tree import Tree
 BINS = 2048
 """The number of hash bins for the counts."""
 ALIKE = 0.9
-"""The minimum cosine at which layouts count as similar. Among 120 articles from ten sites, pages of
-the same site have a median cosine of 0.98 (lower quartile 0.95), and pages of different sites have
-0.07, at most 0.22. They form 13 clusters."""
+"""The minimum cosine at which layouts count as similar. In a sample of 120 articles from ten sites,
+pages of the same site have a median cosine of 0.98 (lower quartile 0.95). Pages of different sites
+have a median of 0.07, and at most 0.22. The 120 articles form 13 clusters."""
 MOST_OF_A_SITE = 2000
 """The maximum number of pages per site to compare pairwise. Further pages are not sampled.
 The paper uses 10,000."""
@@ -53,8 +53,8 @@ def layout_of(tree: Tree) -> FloatArray:
 
 
 def clusters_of(layouts: FloatArray, alike: float = ALIKE) -> list[npt.NDArray[np.int64]]:
-    """Return clusters of layouts, (n, BINS), as arrays of page indexes. The largest cluster is
-    first, and each cluster begins with its most typical page."""
+    """Cluster `layouts`, (n, BINS), and return each cluster as an array of page indexes. The
+    largest cluster is first, and each cluster begins with its most typical page."""
     similarity = layouts @ layouts.T
     near = similarity >= alike
     free = np.ones(len(layouts), bool)

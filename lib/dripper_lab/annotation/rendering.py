@@ -1,6 +1,6 @@
 """Renders a page for annotators as numbered blocks. Empty blocks are omitted, and long blocks are
-shortened in the middle. Blocks in a side column or slider have this place beside their number: `12
-[aside]`."""
+shortened in the middle. If a block is in a side column or slider, its number is followed by the
+kind of place: `12 [aside]`."""
 
 import re
 from collections.abc import Sequence
@@ -11,8 +11,9 @@ from dripper.labels.cost import estimate_tokens
 from dripper.tree.tree import Tree
 
 BLOCK_CHARS = (150, 100, 70, 50)
-"""The maximum block lengths, in characters. If a page exceeds its budget, the next length is tried.
-With 150, 1,034 pages of many kinds have 2,500 tokens on average, and 98 % have at most 8,500."""
+"""The maximum block lengths, in characters. If a page exceeds its budget, the next shorter length
+is tried. With 150 characters, pages have 2,500 tokens on average, and 98 % have at most 8,500
+(1,034 pages of many kinds)."""
 HEAD_CHARS = 150
 """The maximum number of characters of URL and title."""
 _PLACES = {
@@ -50,8 +51,8 @@ def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | 
 
 
 def shorten(text: str, most: int) -> str:
-    """Collapse `text` to one line. If it exceeds `most` characters, its middle is replaced by its
-    length.
+    """Collapse `text` to one line. If it exceeds `most` characters, its middle is replaced by the
+    number of characters in the whole text.
 
     >>> shorten("a  b", 50), shorten("x" * 200, 50)[-24:]
     ('a b', 'xxxx …[200]… xxxxxxxxxxx')

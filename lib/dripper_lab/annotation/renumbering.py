@@ -3,8 +3,8 @@ text of old and new blocks.
 
 The old blocks come from a source tree of the earlier version, which splits the pages in a separate
 process. Blocks with the same text in the same order are the same blocks. In the ranges between
-them, a new block is main if at least half of its words are words of old main blocks in the same
-range.
+these blocks, a new block is main if at least half of its words come from old main blocks in the
+same range.
 """
 
 import json

@@ -23,8 +23,8 @@ _OWN = {"id", "url", "file", "truth_text", "truth_html", "encoding", "page_type"
 
 
 def unlabelled_pages(names: Sequence[str]) -> Iterator[LabelledPage | tuple[str, PageError]]:
-    """Yield the pages that `names` match, without ground truth. An unreadable page gives its id and
-    the error.
+    """Yield the pages that `names` match, without ground truth. For an unreadable page, yield its
+    id and the error.
 
     Raises InputError.
 

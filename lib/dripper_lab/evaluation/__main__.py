@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
     )
     add_arguments(parser)
     arguments = parser.parse_args(argv)
-    # The peers' log messages about pages are not useful here, so only this package logs.
+    # Other extractors log messages about single pages. Only the loggers of `dripper` are enabled.
     logging.basicConfig(level=logging.CRITICAL, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("dripper").setLevel(logging.INFO)
     try:

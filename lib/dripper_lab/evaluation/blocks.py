@@ -4,8 +4,9 @@ Table 9:
     python -m dripper_lab.evaluation.blocks --data DATA --labelers cpu;web2text --sample 30
     python -m dripper_lab.evaluation.blocks --webmainbench FILE
 
-All pages have the same weight, and so have all blocks within a page. The true label of a block
-comes from the page's true text, as words in order; the paper uses labels of a large language model.
+All pages have the same weight, and so have all blocks within a page. The true label of a block is
+found by matching its words, in order, with the page's true text; the paper uses labels of a large
+language model.
 """
 
 import argparse
@@ -45,7 +46,8 @@ def score_blocks(pages: Iterable[LabelledPage], labelers: Mapping[str, labels.La
 
 
 def table(scores: Mapping[str, Sequence[Score]]) -> str:
-    """Return means over pages as Markdown. The mean F1 differs from the F1 of the means."""
+    """Return means over pages as Markdown. The F1 column is the mean of the pages' F1, not the F1
+    of mean precision and recall."""
     lines = ["| labeler | pages | block precision | recall | F1 |", "|---|---|---|---|---|"]
     for name, pages in scores.items():
         precision, recall, f1 = (

@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_SAMPLE = 60
 """The default number of pages per set. All extractors together take 0.75 s of CPU time for a page
-of 80 KB, and three times as long for a page of WCXB. All sets then take about 20 minutes on two
-idle cores, and the 95 % interval of a macro mean is ±0.025."""
+of 80 KB, and three times as long for a page of WCXB. With 60 pages per set, all sets take about 20
+minutes on two idle cores, and the 95 % interval of a macro mean is ±0.025."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

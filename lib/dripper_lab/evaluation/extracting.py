@@ -56,7 +56,7 @@ TICK_SECONDS, MAX_CALLS = 0.01, 8
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits per page and extractor. They are far above the needs of any usable extractor; the
-    slowest one here takes 0.15 s on average."""
+    slowest one here takes 0.15 s per page on average."""
 
     cpu_seconds: int = 20
     wall_seconds: float = 60.0
@@ -139,8 +139,8 @@ def _extract_timed(extract: Extract, convert: Callable[[str], str], task: Task) 
 
 
 def _warm_up(work: Callable[[Task], object], task: Task, limits: Limits) -> None:
-    """Load lazily loaded tables before the fork and the first measurement. A child process tries
-    this first, in case the page crashes the process."""
+    """Extract a page so that lazily loaded tables are in memory before the fork and the first
+    measurement. A child process extracts the page first, in case the extractor crashes."""
     try:
         with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
             guard.call(task)

@@ -1,10 +1,10 @@
 """Scores the images and captions in main HTML, using the markup of the `readability` set.
 
 An image is correct if it is in the page's ground truth. A caption of the ground truth is found if
-the text of the output contains its characters without gaps. All URLs of an image count as one
-image: its `src`, its candidates (`srcset`, `source`) and the URLs for a lazy loader. Sites are
-divided into two halves: rules are chosen on one half and evaluated on the other. Text is not
-scored.
+the output's text contains it; white space, punctuation and case are ignored. All URLs of an image
+count as one image: its `src`, its candidates (`srcset`, `source`) and the URLs for a lazy loader.
+Sites are divided into two halves: rules are chosen on one half and evaluated on the other. Text is
+not scored.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from dripper_lab.datasets import LabelledPage, read_pages
 DATA_SET = "readability"
 HALVES = ("choosing", "judging")
 ADDRESS = "http://fakehost/test/page.html"
-"""The URL of every page in the tests from which the set was taken."""
+"""The URL of every page in Readability's tests, from which the set was taken."""
 _BASE = Base.of(ADDRESS)
 _CANDIDATE = re.compile(r"[\s,]*(\S+[^\s,])(?:\s[^,]*)?")
 _LAZY = re.compile(r"(?:https?:)?//\S+|\S+\.(?:jpe?g|png|gif|webp|avif|svg)\b\S*|/\S+", re.IGNORECASE)
@@ -48,9 +48,9 @@ class ShownTruth:
 
         Returns:
             images, captions: counts in the ground truth. found: images in the markup. right: found
-                images that are in the ground truth. `told`: captions with their characters in the
-                markup. figures: captions with an image in the markup. captioned: captions with
-                both.
+                images that are in the ground truth. `told`: captions with text that occurs in the
+                markup. figures: captions with a figure that has an image in the markup. captioned:
+                captions that meet both conditions.
         """
         found = {self._same.find(group[0]) for group in read_images(markup)}
         letters = _letters_of(parse_document(markup).text()) if markup else ""
@@ -66,8 +66,8 @@ class ShownTruth:
 
 
 def read_shown(data: Path, *halves: str) -> Iterator[tuple[LabelledPage, ShownTruth]]:
-    """Yield the pages of some halves that have an image in their ground truth. Raises InputError if
-    the set is missing."""
+    """Yield the pages of the given halves (`choosing`, `judging`) that have an image in their
+    ground truth. Raises InputError if the set is missing."""
     for page in read_pages(data, DATA_SET):
         if find_half(page) in halves and (truth := ShownTruth(page)).images:
             yield page, truth
@@ -80,8 +80,8 @@ def f1_of(count: Counter[str]) -> tuple[float, float, float]:
 
 
 def find_half(page: LabelledPage) -> str:
-    """Return the half to which a page's site belongs. The site is taken from the page's own URL, or
-    else is the site to which the page links most."""
+    """Return the half to which a page's site belongs. The site comes from the page's canonical URL
+    or `og:url`. Without these, it is the site to which the page links most."""
     text = page.html.decode("utf-8", "replace")
     own = _SITE.search(text)
     hosts = Counter(_LINK.findall(text)).most_common(1)

@@ -1,12 +1,12 @@
-"""Computes accuracy, precision, recall and F1 over text nodes, as NeuScraper does for extractors
-that return text (its Table 1 and A.2):
+"""Computes accuracy, precision, recall and F1 over text nodes, as in the NeuScraper paper (Table 1
+and A.2) for extractors that return text:
 
     python -m dripper_lab.evaluation.nodes --data DATA --sample 20
 
-A node is chosen if the extractor's text holds it, white space apart; a text can hold a short node
-by chance. All nodes of all pages have the same weight. The true label of a node comes from the
-page's true text, as words in order: it is main if two thirds of its words are there. The paper uses
-the labels of ClueWeb22.
+A node counts as chosen if the extractor's text contains the node's text, ignoring white space;
+short nodes may occur by chance. All nodes of all pages have the same weight. A node is truly main
+if two thirds of its words are found, in order, in the page's true text. The paper uses the labels
+of ClueWeb22.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from dripper_lab.truth import Truth, split_pages
 from dripper_labelers.web2text.leaves import Leaves
 
 SHARE = 2 / 3
-"""The minimum fraction of a node's words that must be in the ground truth if the node is main."""
+"""A node is main if at least this fraction of its words is in the ground truth."""
 EXTRACTORS = (
     *("beautifulsoup", "html2text", "inscriptis", "boilerpy3", "justext", "readability-lxml", "trafilatura"),
     *("dripper-web2text", "dripper-cpu"),

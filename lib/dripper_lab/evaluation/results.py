@@ -36,7 +36,7 @@ class Line:
     extractor: Contender
     pages: int
     macro: Interval
-    """The mean over sets of the sets' page means, with a 95 % interval by site."""
+    """The mean over data sets of each set's mean over pages, with a 95 % interval by site."""
     gain: Interval
     """The macro mean minus the macro mean of the baseline, paired."""
     mean: float

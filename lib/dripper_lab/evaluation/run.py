@@ -1,8 +1,8 @@
 """Runs a complete evaluation: every extractor on every set, followed by the scores. A stopped run
 can be resumed.
 
-Extraction uses a single core, one extractor at a time, so that load does not distort its CPU times.
-Meanwhile, another core scores the set that was extracted before.
+Extraction uses a single core, one extractor at a time, so that load does not distort the measured
+CPU times. Meanwhile, another core scores the set that was extracted before.
 """
 
 import logging

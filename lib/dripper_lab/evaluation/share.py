@@ -14,8 +14,8 @@ from dripper_lab.evaluation.score_set import score_line
 from dripper_lab.evaluation.store import Output, Outputs, decode_page, write_lines
 
 PAGES_A_SHARE = 25
-"""Small enough to distribute over a cluster, and large enough to justify loading fifteen
-packages."""
+"""The number of pages per part: small enough to distribute over a cluster, and large enough to
+justify loading fifteen packages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ def share_lines(settings: RunSettings, share: Share) -> Iterator[str]:
 
 
 def metric_rows(settings: RunSettings, line: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of the `evaluations` table for a line: page × extractor × metric."""
+    """Yield the rows of the `evaluations` table for a line of :func:`share_lines`: page × extractor
+    × metric."""
     score = json.loads(line)["score"]
     versions = {one.name: one.version for one in settings.everyone()}
     page = [score[name] for name in ("data_set", "id", "host", "language", "page_type", "complexity")]

@@ -19,7 +19,7 @@ class PageSource:
 
     data: The data folder.
 
-    sample: The maximum number of pages per set, the same ones every time; None means all.
+    sample: The maximum number of pages per set, always the same pages; None means all.
 
     cache: The folder for unpacked archives.
 

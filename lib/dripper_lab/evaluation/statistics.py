@@ -33,8 +33,8 @@ class Bootstrap:
 
     sets, hosts: The data set and the site of each page.
 
-    draws: With 2,000 draws, the bounds vary by about 0.001. The seed is fixed, so the same pages
-    give the same intervals.
+    draws: With 2,000 draws, the bounds of an interval vary by about 0.001. The seed is fixed, so
+    the same pages give the same intervals.
     """
 
     def __init__(self, sets: Sequence[str], hosts: Sequence[str], draws: int = 2000, seed: int = 0) -> None:
@@ -43,7 +43,8 @@ class Bootstrap:
         self._shape = len(names), len(sites)
         generator = np.random.default_rng(seed)
         times: Floats = generator.multinomial(len(sites), np.full(len(sites), 1 / len(sites)), size=draws).astype(float)
-        # Row 0 draws every site once. The value is thus computed like its interval.
+        # Row 0 contains every site once, so that a value and its interval are computed in the same
+        # way.
         self._times = np.vstack([np.ones((1, len(sites))), times])
         self._counts = self._times @ self._sums(np.ones(len(self._set)))
 

@@ -35,8 +35,8 @@ class Output:
 
 
 def page_digest(page: LabelledPage) -> str:
-    """Return a digest of an extractor's inputs: the page's bytes and the ground truth, which bounds
-    use."""
+    """Return a digest of an extractor's inputs: the page's bytes, and the ground truth, which
+    extractors of kind `bound` read."""
     return hashlib.sha256(page.html + b"\0" + page.truth_text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

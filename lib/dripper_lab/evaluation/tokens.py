@@ -4,9 +4,9 @@ and writes, and equation (1), by profile:
     python -m dripper_lab.evaluation.tokens --data DATA --sample 30 --tokenizer tokenizer.json
 
 The naive way reads the raw HTML and writes the main content (here: its true text). The paper's way
-reads the simplified HTML and writes one label a block. The tokenizer is Qwen3's if its file is
-given (`make test-vllm` leaves it in `.venv-vllm/qwen3-tokenizer/tokenizer.json`). Otherwise words,
-digits and signs are counted, and the first line says so.
+reads the simplified HTML and writes one label per block. With --tokenizer, tokens are counted with
+the given file (`make test-vllm` leaves Qwen3's in `.venv-vllm/qwen3-tokenizer/tokenizer.json`).
+Otherwise, words, digits and symbols are counted, and the first line of the output says so.
 """
 
 import argparse
@@ -106,9 +106,9 @@ _ROWS = (
 
 
 def table(loads: Mapping[str, Load]) -> str:
-    """Return a Markdown table with a column per input: tokens read (also relative to raw HTML: by
-    means, by medians, and as the mean over pages), tokens written, FLOPs, and the fraction of pages
-    that exceed the context."""
+    """Return a Markdown table with a column per input. Its rows are tokens read, tokens written,
+    FLOPs, and the fraction of pages that exceed the context. Tokens read and FLOPs are also given
+    relative to raw HTML."""
     columns = [_cells(load, loads[RAW]) for load in loads.values()]
     rows = [("input", *loads), *zip(_ROWS, *columns, strict=True)]
     lines = [f"| {' | '.join(row)} |" for row in rows]

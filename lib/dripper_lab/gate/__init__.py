@@ -1,2 +1,2 @@
-"""The gate. It checks that quality, the cost of a page and the size of the product do not get
-worse."""
+"""The gate. It fails if a change lowers extraction quality, makes pages more expensive to extract,
+or adds lines of code to the product."""

@@ -1,10 +1,10 @@
-"""Hold the checkout against its floors and ceilings: `python -m dripper_lab.gate --data
+"""Compare the checkout with its floors and ceilings: `python -m dripper_lab.gate --data
 ../shared/data` (`make gate`).
 
-Quality of the `cpu` labeler and of images, the price and the CPU time of a page, the product's
-lines of code and the habits of its prose, against the file BOUNDS. Prints each figure beside its
-bound; returns 1 if one is broken, 2 if the file cannot be read. Figures that need labelled pages
-which are missing are left out with a message.
+Measures the quality of the `cpu` labeler and of extracted images, the cost and CPU time of a page,
+the product's lines of code, and its habits of wording. Prints each figure beside its bound from the
+file BOUNDS. Returns 1 if a bound is broken, 2 if the file cannot be read. Figures are left out,
+with a message, if their labelled pages are missing.
 """
 
 import argparse
@@ -53,8 +53,8 @@ def main(arguments: list[str]) -> int:
 
 
 def measure(data: Path, only: str | None) -> Iterator[tuple[str, float]]:
-    """Yield the figures, and report omitted ones on stderr. Raises InputError if a data set is
-    damaged."""
+    """Yield the name and value of each figure, and report omitted figures on stderr. Raises
+    InputError if a data set is damaged."""
     for group, missing, take in list_measures(data):
         if only not in (group, None):
             continue
@@ -65,7 +65,8 @@ def measure(data: Path, only: str | None) -> Iterator[tuple[str, float]]:
 
 
 def list_measures(data: Path) -> Iterator[tuple[str, list[str], Callable[[], Figures]]]:
-    """Yield each measurement: its group, the missing data sets, and a function that measures."""
+    """Yield, for each measurement, the group of its figures, the data sets that it lacks, and the
+    function that measures it."""
     yield "house", [], measure_house
     yield "prose", [], lambda: prose.measure_prose(ROOT)
     yield "price", [], lambda: price.measure_prices(PAGES, DATA_SET)
@@ -77,7 +78,7 @@ def list_measures(data: Path) -> Iterator[tuple[str, list[str], Callable[[], Fig
 
 
 def measure_house() -> Figures:
-    """Return the product's lines of code."""
+    """Return the product's lines of code, and the lines that run third-party weights."""
     product, foreign = house.add_up(house.count_rooms(house.PRODUCT))
     return {"house.product": float(product), "house.foreign": float(foreign)}
 

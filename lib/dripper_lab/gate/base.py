@@ -1,4 +1,4 @@
-"""Finds the base commit of a checkout: the last commit on main before it."""
+"""Finds the base commit of a checkout, and reads files of this commit."""
 
 import os
 import subprocess

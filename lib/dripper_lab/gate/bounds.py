@@ -1,9 +1,9 @@
 """Reads the floors and ceilings of figures, and describes violations.
 
 The file contains the tables `floors` and `ceilings` (dotted names such as `scores.l3s-gn1`) and
-`reasons`, a list of lines. Lowering a floor, raising a ceiling or removing either requires a new
-line that begins with its name, in the same branch. Ceilings for lines of code and prose may only
-fall; no reason is accepted.
+`reasons`, a list of lines. A branch that lowers a floor, raises a ceiling or removes either must
+add a line to `reasons` that begins with the figure's name. Ceilings for lines of code and prose may
+only fall; no reason is accepted.
 """
 
 import tomllib
@@ -17,8 +17,8 @@ Figures = Mapping[str, float]
 ONLY_FALL = ("house.", "prose.")
 """Prefixes of the ceilings that may only fall."""
 EACH_TIME = "time."
-"""The prefix of figures that are relative to the previous commit. A ceiling above the usual one
-needs a new reason each time."""
+"""The prefix of figures that are relative to the previous commit. A ceiling above USUAL_TIME needs
+a new reason in each branch."""
 USUAL_TIME = 1.02
 """The usual ceiling for the relative time per page."""
 
@@ -68,8 +68,8 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def find_broken(figures: Figures, bounds: Bounds) -> list[str]:
-    """Return a message for each figure that violates its bound or has none, and for each bound in a
-    measured group without a figure."""
+    """Return a message for each figure that violates its bound or has no bound. Also report each
+    bound without a figure if other figures of its group were measured."""
     broken = []
     for name, value in figures.items():
         bound = bounds.bound(name)

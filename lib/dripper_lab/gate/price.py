@@ -4,7 +4,7 @@ regex passes over the whole page.
     python -m dripper_lab.gate.price FOLDER DATA_SET
 
 prints the costs as JSON. This must be a separate process, because passes are counted by replacing
-`re.compile` before the product compiles its own patterns. Times are left to benchmarks.
+`re.compile` before the product compiles its own patterns. The module `turns` measures time.
 """
 
 import importlib
@@ -44,7 +44,7 @@ class Price:
 def measure_prices(folder: Path, data_set: str) -> Figures:
     """Return the cost of each page in a set and their total, measured in a separate process."""
     command = [sys.executable, "-m", __name__, str(folder), data_set]
-    environment = os.environ | {"PYTHONHASHSEED": "0"}  # The order of sets decides some calls.
+    environment = os.environ | {"PYTHONHASHSEED": "0"}  # Some calls depend on the order of sets.
     measured = json.loads(
         subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     )
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
     prices = {}
     for page in read_pages(Path(arguments[0]), arguments[1]):
         extract = partial(dripper.extract, page.html, url=page.url)
-        extract()  # A first page, because loading and caching do not count.
+        extract()  # Warm up, because loading and caching do not count.
         passes.begin(len(page.html))
         calls = count_calls(extract, folder, left_out)
         prices[page.id] = asdict(Price(len(calls), calls.total(), passes.n))

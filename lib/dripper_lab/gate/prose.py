@@ -1,8 +1,9 @@
-"""Counts six habits of wording per 10,000 words of docstrings, comments and documents, by room.
+"""Counts six habits of wording per 10,000 words of docstrings, comments and documents, separately
+for each room (see :func:`find_room`).
 
 Each habit slows readers down: `what` without a noun, `where` instead of `if`, pronouns in place of
-nouns, and a few words that have plainer alternatives. Single uses are fine. Plain prose and a
-private dialect differ in their density.
+nouns, and a few words that have plainer alternatives. Single uses are fine; only frequent use makes
+prose hard to read.
 """
 
 import ast

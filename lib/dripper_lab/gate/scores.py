@@ -19,15 +19,15 @@ SAMPLE = {
     "cleanportaleval": 20,
     "llm-webkit-bench": 30,
 }
-"""Evaluation set → number of pages, those with the smallest hashes. The 400 pages are the same on
-every machine."""
+"""Evaluation set → number of pages to score. The pages with the smallest hashes are taken, so that
+every machine scores the same 400 pages."""
 FEWEST = 8
-"""Kinds with fewer pages get no figure of their own, because a single page would change it by more
-than a floor allows."""
+"""Kinds with fewer pages get no figure of their own, because a single page would change the figure
+by more than its floor allows."""
 
 
 def measure_repository(folder: Path, data_set: str) -> Figures:
-    """Return the mean score of the pages in the repository, on which `cpu` was trained."""
+    """Return the mean score of the repository's pages. `cpu` was trained on these pages."""
     return {"scores.repository.all": fmean(map(score, read_pages(folder, data_set)))}
 
 
@@ -38,7 +38,7 @@ def measure_evaluation(data: Path) -> Figures:
 
 
 def average(pages: Iterable[LabelledPage]) -> Figures:
-    """Return the mean scores by group."""
+    """Return the mean score of each group: all pages, each data set, and each kind of page."""
     values = defaultdict[str, list[float]](list)
     for page in pages:
         f1 = score(page)

@@ -1,13 +1,14 @@
-"""Compares the CPU time per page with the base commit. Both versions extract the same pages
-alternately, each in its own process.
+"""Compares the CPU time per page of the checkout and of the base commit. Both versions extract the
+same pages alternately, each in its own process.
 
-Times vary between runs, on a busy machine by more than a typical change does. Therefore, the figure
-is not a mean but a value that noise rarely raises: the second lowest ratio of nine rounds over all
-pages. If both versions take equally long, it exceeds 1 in one of fifty cases, because eight of nine
-rounds must show a loss. Both processes are restarted after every three rounds, because their memory
-layout is random.
+Times vary between runs. On a busy machine, this variation exceeds the effect of a typical change.
+Therefore, the figure is not a mean but a value that noise rarely raises: the second lowest ratio of
+nine rounds over all pages. If both versions take equally long, the figure exceeds 1 in only one of
+fifty cases: the checkout must be slower in eight of nine rounds. Both processes are restarted after
+every three rounds, because their memory layout is random.
 
-Modules that can be compiled run as Python in both versions, because the other version is not built.
+Modules that can be compiled run as Python in both versions, because the base commit is not
+compiled.
 """
 
 import json
@@ -65,8 +66,8 @@ def _list_pages(pages: Path, golden: Path) -> Iterator[str]:
 
 
 def compare(new: Path, old: Path, pages: Path) -> Iterator[float]:
-    """Yield, for each round, the CPU time of the version in `new` for all pages, relative to the
-    version in `old`.
+    """Yield a ratio per round: the CPU time of the version in `new` for all pages, divided by the
+    CPU time of the version in `old`.
 
     Args:
         pages: A file of JSON lines (`html` as Latin-1, `url`).

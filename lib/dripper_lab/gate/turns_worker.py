@@ -1,7 +1,7 @@
 """Extracts pages on request, and prints the CPU nanoseconds for each: `turns_worker.py LIB PAGES`.
 
-Reads line numbers of PAGES from stdin. It must not import `dripper_lab`, because it runs with the
-packages of another version.
+Reads page numbers from stdin: page N is line N of the file PAGES, counted from 0. It must not
+import `dripper_lab`, because it runs with the packages of another version.
 """
 
 import importlib

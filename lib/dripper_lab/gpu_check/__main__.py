@@ -2,9 +2,10 @@
 
     python -m dripper_lab.gpu_check PAGES… --lm MODEL… --encoder MODEL… --out gpu_check.html
 
-Loads each checkpoint, lets it answer freely, labels the pages with each decoder and compares the
-labels, compares them with the authors' code if that is installed, and compares pages per second
-with the estimate. `make gpu-check` first installs the requirements. See docs/gpu_day.md.
+Loads each checkpoint, lets it answer without constraints, and labels the pages with each decoder.
+Compares the labels of the decoders with each other, and with the labels of the authors' code if
+that is installed. Also compares pages per second with the estimate. `make gpu-check` first installs
+the requirements. See docs/gpu_day.md.
 """
 
 import argparse

@@ -46,7 +46,7 @@ said, _ = backend.process(given)
 print("\\n" + json.dumps([[page, parse_llm_response(said[str(at)].response) if str(at) in said else {}]
                           for at, page in enumerate(pages)]))
 """
-"""For mineru-html 1.1.2 with v1.1's weights: prints the same, using its vLLM backend."""
+"""For mineru-html 1.1.2 with v1.1's weights: prints the same output, using its vLLM backend."""
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ class Gpu:
     """The data sheet and rental price of a GPU."""
 
     tflops: float
-    """For dense bfloat16."""
+    """TFLOPS for dense bfloat16 operations."""
     gigabytes_per_second: float
     gigabytes: float
     dollars_per_hour: float

@@ -88,7 +88,7 @@ def probe_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str], tok
 
 
 def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
-    """Return the labels of pages, the time it took, and the peak memory."""
+    """Return the labels of pages, the time for labeling, and the peak memory."""
     import torch
 
     start = time.monotonic()

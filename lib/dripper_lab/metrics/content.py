@@ -2,8 +2,8 @@
 toolkit).
 
 Code, formulas and tables are detected with the toolkit's regexes, so that results are comparable.
-Its optional filter by a language model is not used. If neither text has content of a kind, the
-score is `None` (not 0 or 1) and does not count in the mean.
+The toolkit's optional filter by a language model is not used. If neither text has content of a
+kind, the score is `None` (not 0 or 1) and does not count in the mean.
 """
 
 import re

@@ -59,7 +59,7 @@ def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DE
     scored: dict[str, Values] = {}
     values_by_text: dict[str, Values] = {}
     for name, text in texts.items():
-        if text not in values_by_text:  # settings of one tool often agree
+        if text not in values_by_text:  # different settings of a tool often give the same text
             values_by_text[text] = {column: value for scorer in scorers for column, value in scorer(text).items()}
         scored[name] = values_by_text[text]
     return scored

@@ -32,7 +32,7 @@ def teds(prediction: str, truth: str) -> float | None:
 
     Insertions, deletions, and changes of tag or span cost 1. Changing a cell's text costs the
     normalized Levenshtein distance between the strings. `thead`, `tbody` and `tfoot` are ignored.
-    Several tables share a root that does not count. Return None if either side has more than
+    Several tables share a root node, which is not counted. Return None if either side has more than
     `MAX_NODES` nodes.
     """
     trees = [_forest(html) for html in (prediction, truth)]
@@ -69,9 +69,9 @@ def teds_webmainbench(prediction: str, truth: str) -> float:
     """Return the value that WebMainBench publishes as TEDS, for the first table of each side.
 
     WebMainBench passes a string to apted, which expects a tree and treats the string as a single
-    node. The distance between two such nodes is at most 1 (2 if one table is empty), but it is
-    divided by the number of nodes in the tables. Any two tables of ten cells therefore score at
-    least 0.9. This function exists to reproduce published values.
+    node. The distance between two single nodes is at most 1 (2 if one table is empty). WebMainBench
+    nevertheless divides it by the number of nodes in the tables. Any two tables of ten cells
+    therefore score at least 0.9. This function exists to reproduce published values.
     """
     soup = import_extra("bs4").BeautifulSoup
     tables = [soup(html, "html.parser").find("table") for html in (prediction, truth)]

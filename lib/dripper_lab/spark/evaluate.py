@@ -14,7 +14,7 @@ from dripper.spark.tables.schemas import EVALUATIONS
 from dripper.spark.tables.store import Tables
 
 Share = tuple[str, int, int]
-"""(data set, number, total number)."""
+"""A part of a data set: the set's name, the number of the part, and the number of parts."""
 
 _LINES = StructType([StructField("line", StringType(), nullable=False)])
 

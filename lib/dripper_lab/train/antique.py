@@ -56,19 +56,19 @@ class _Style:
     """The style of one page."""
 
     names: str
-    """Keep, drop, neutral."""
+    """`keep`, `drop`, or `neutral`, which replaces class and id names by meaningless ones."""
     paragraphs: str
-    """Keep, breaks, div."""
+    """`keep`, `breaks` (`<br><br>` between paragraphs) or `div`."""
     bold_from: int
     """The first heading level that becomes a bold line; 7 means none."""
     lists: str
-    """Keep, bars, breaks."""
+    """`keep`, `bars` (between the items) or `breaks` (a line break after each item)."""
     tables: float
     flat: float
     """The probability that a container becomes a table (`tables`), and that a `div` around a single
     element is removed (`flat`)."""
     old_names: bool
-    """Whether regions get names of that time."""
+    """Whether regions get names that were common in 2008."""
 
     @classmethod
     def drawn(cls, draw: np.random.Generator) -> "_Style":
@@ -86,8 +86,8 @@ class _Style:
 
 
 def antique(page: Page, draw: np.random.Generator) -> Page:
-    """Return the page in the markup of 2008, without metadata. Elements marked by other makers keep
-    their marks."""
+    """Return the page in the markup of 2008, without metadata. Elements that other makers have
+    marked are left unchanged."""
     style, tree = _Style.drawn(draw), page.elements
     parts = list(tree.parts)
     numbers: dict[str, str] = {}
@@ -104,8 +104,8 @@ def antique(page: Page, draw: np.random.Generator) -> Page:
 
 
 def _rename_attributes(tag: str, start: str, style: _Style, numbers: dict[str, str], draw: np.random.Generator) -> str:
-    """Return the attributes of an element in the given style. Links, images and cells keep theirs;
-    other elements keep at most class and id."""
+    """Return the attributes of an element in the given style. Links, images and cells keep all
+    their attributes; other elements keep at most class and id."""
     if tag in ("a", "img", "td", "th"):
         return start[1 + len(tag) : -1].rstrip("/")
     if style.old_names and tag in _OLD_NAMES:
@@ -170,7 +170,8 @@ def _contain(tree: Tree, parts: list[str], element: int, style: _Style, draw: np
         before, after = ("<td>", "</td>") if in_row else ("<tr><td>", "</td></tr>")
         parts[first] += "<table><tr>" if in_row else "<table>"
         parts[last] = ("</tr></table>" if in_row else "</table>") + parts[last]
-        # Written to the surrounding blank texts, because the children's own tags may still change.
+        # The cell tags are written into the blank text around each child, because the child's own
+        # tags may still change.
         for child in children:
             parts[tree.opens[child] - 1] += before
             parts[tree.closes[child] + 1] = after + parts[tree.closes[child] + 1]

@@ -13,8 +13,9 @@ from dripper_lab.train.examples import Example
 from dripper_lab.train.recipe import Shares, draw_turns
 
 PAGES_PER_BATCH = 64
-# Longer pages are trained on by random windows of this fraction of a batch. Otherwise, 1 % of the
-# pages (over 1,024 blocks, with batches of 4,096) would fill a quarter of every epoch.
+# The maximum length of an example is a batch divided by this number. Longer pages are represented
+# by random windows of this length. Otherwise, the 1 % of pages with over 1,024 blocks would fill a
+# quarter of every epoch (with batches of 4,096 blocks).
 WINDOW_SHARE = 4
 AS_THEY_ARE = Shares()
 
@@ -22,9 +23,10 @@ AS_THEY_ARE = Shares()
 class TrainingBatch(NamedTuple):
     """A batch of pages for training.
 
-    blocks: Padded to the size of the batch. Ranges refer to the packed order.
+    blocks: The features of all blocks, padded to the size of the batch. Ranges refer to the packed
+    order.
 
-    words, matched: (size,).
+    words, matched: (size,), as in `Example`.
 
     page: (size,), the index of each block's page in the batch; PAGES_PER_BATCH for padding.
 
@@ -53,7 +55,7 @@ def training_batches(
         size: The number of blocks in a batch.
         shares: How often each kind of variant replaces an example. An example without variants of
             the drawn kind is used itself.
-        turns: The average number of occurrences of each example; once by default.
+        turns: The average number of times that each example occurs in the epoch; once by default.
     """
     order = draw_turns(np.ones(len(examples)) if turns is None else turns, draw)
     windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]

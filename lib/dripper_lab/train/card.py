@@ -145,7 +145,7 @@ _CHOSEN: Mapping[bool, Mapping[str, str]] = {
         "fitted": "held-out\npages of the training of `{start}`",
     },
 }
-"""Wordings that depend on whether a training continues from earlier weights."""
+"""Phrases of the model card that depend on whether training continued from earlier weights."""
 
 READER = 0.95
 """The F1 over words between two annotators, on pages of every kind that both annotated."""
@@ -172,8 +172,8 @@ def model_card(
     Args:
         folds: The number of folds, and the number of folds that were held out in turn.
         examples: All examples that were trained on.
-        kept: Networks of earlier weights that give a second opinion too.
-        start: The version of the earlier weights that the training went on from.
+        kept: The number of networks that are kept from earlier weights for a second opinion.
+        start: The version of the earlier weights from which training continued, if any.
     """
     pages, scores, calibration = held_out.examples, held_out.scores, held_out.calibration
     bins = reliability(pages, held_out.logits, calibration)
@@ -219,7 +219,7 @@ def _flags(folds: tuple[int, int], kept: int, start: str | None) -> str:
 
 
 def _stages(recipe: Recipe, start: str | None) -> str:
-    """Return the sentence that names the pages that the networks were trained on first."""
+    """Return a sentence about the pages on which the networks were trained first."""
     if start:
         return _AFTER_START.format(
             start=start,
@@ -278,7 +278,8 @@ def _kinds(examples: Sequence[Example], kinds: IntArray) -> str:
 
 
 def _page_error(confidence: FloatArray, reached: FloatArray) -> float:
-    """Return the expected calibration error of pages, in ten groups of equal size."""
+    """Return the expected calibration error of the pages' confidence, using ten groups with equally
+    many pages."""
     groups = np.array_split(np.argsort(confidence, kind="stable"), 10)
     return float(sum(len(group) * abs(confidence[group].mean() - reached[group].mean()) for group in groups if len(group))
                  / len(reached))  # fmt: skip
@@ -308,7 +309,8 @@ def _coverage(held_out: HeldOut) -> str:
 
 
 def _reader(held_out: HeldOut) -> str:
-    """Return the scores if an annotator with F1 READER reads the least confident pages."""
+    """Return a table of the scores that result if an annotator with F1 READER labels the least
+    confident pages."""
     order = np.argsort(held_out.confidence, kind="stable")
     reached, sure = held_out.scores.rouge5[order], held_out.confidence[order]
     other = np.array([kind_of(held_out.examples[at]) != "article" for at in order])

@@ -1,5 +1,5 @@
 """Writes the files beside a trained checkpoint of `encoder` or `neuscraper`: `scores.json`, and the
-model card `README.md`. Model cards are expected under this name."""
+model card `README.md`. Tools expect a model card under the name `README.md`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ Held out: **{f1:.4f}** (ceiling {ceiling:.4f}; with a threshold of one half {f1_
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """The results of a training."""
+    """The results of a training run."""
 
     labeler: str
     base: str
@@ -83,7 +83,7 @@ def save_scores(training: Training, folder: Path) -> None:
         "recipe": dict(training.arguments), "pages": len(training.learned), "held_out_pages": len(training.held_out),
         "held_out_f1": choice.f1, "held_out_f1_at_half": choice.f1_at_half, "threshold": choice.threshold,
         "cpu_seconds": round(training.cpu_seconds), "data_sets": sorted({truth.key[0] for truth in training.learned}),
-        # Allows two trainings with the same held-out pages to be compared page by page.
+        # Allows a page-by-page comparison of two training runs with the same held-out pages.
         "held_out_f1_by_page": {
             "/".join(truth.key): round(truth.f1(page > choice.threshold), 4)
             for truth, page in zip(training.held_out, training.probabilities, strict=True)

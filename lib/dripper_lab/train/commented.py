@@ -1,12 +1,12 @@
-"""Creates training pages with reader comments below their main content, from which the switch
-learns to detect comments.
+"""Creates training pages with reader comments below their main content. From these pages, the
+switch learns to detect comments.
 
 The tree of a page is edited, and the result is split into blocks like any page.
 
 Of 2,291 training pages, only about 90 are articles with comments in their HTML. This is too few for
-learning how a page with 200 comments looks. Their text consists of sentences of other training
-pages. The markup is typical of blogs and newspapers: with or without descriptive class names, as
-lists or paragraphs.
+learning how a page with 200 comments looks. The text of the added comments comes from other
+training pages. Their markup is typical of blogs and newspapers: with or without descriptive class
+names, as lists or paragraphs.
 """
 
 import html
@@ -93,8 +93,8 @@ def comment_section(texts: Sequence[str], title: str, draw: np.random.Generator)
 
 
 KINDS = frozenset({"", "article", "documentation", "service"})
-"""The page types that get comments (sets of articles declare no type). The posts of a forum are its
-content, and lists are followed by other things."""
+"""The page types that get comments (sets of articles declare no type). A forum's posts are its main
+content, and lists of articles or products are not followed by comments."""
 MOST_COMMENTS = 40
 # The length of ground-truth lines that could be a paragraph of a comment.
 _LINE_CHARS = range(25, 600)
@@ -110,7 +110,7 @@ class Commenter:
     finish: Callable[[Page], Page] = leave_unchanged
     """A function that is applied to every resulting page."""
     lines: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
-    """Lines by whether their script is written without spaces."""
+    """The remembered lines: `True` → lines in a script written without spaces, `False` → others."""
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example | None:
         """Return the page with comments, and remember the ground-truth lines for later pages."""
@@ -125,8 +125,8 @@ class Commenter:
                 self.lines[is_unspaced(line)].append(line)
 
     def add_comments(self, page: Page, example: Example) -> Example | None:
-        """Return the example of the page with comments. Return None if the page has another type,
-        or no lines have been read yet."""
+        """Return the example of the page with comments. Return None if the page's type is not in
+        KINDS, or no lines have been read yet."""
         lines = self.lines[is_unspaced("".join(block.text for block in page.blocks))]
         if example.page_type not in KINDS or not example.main.any() or not lines:
             return None
@@ -137,7 +137,8 @@ class Commenter:
         return _example(self.finish(edited), page, example)
 
     def _texts(self, lines: Sequence[str]) -> list[str]:
-        """One comment as often as forty, of one to three lines."""
+        """Return the text of fewer than forty comments, each of one to three lines. The logarithm
+        of their number is uniformly distributed, so small numbers are more frequent."""
         count = int(MOST_COMMENTS ** self.draw.random())
         sizes = self.draw.integers(1, 4, count)
         return ["\n".join(lines[at] for at in self.draw.integers(len(lines), size=size)) for size in sizes]

@@ -3,10 +3,10 @@
     python -m dripper_lab.train.cpu --data DIR --output DIR --folds 2 --scored 1
 
 Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`; `make cpu` puts them in
-place. Reads only the sets with the role "train, ships". The networks go on from earlier weights
-(`weights.START`), or from random ones with `--from-scratch`, which takes several times as long.
-Choices and scores come from pages held out by host; the shipped weights are then trained on all
-pages with the same recipe.
+place. Reads only the sets with the role "train, ships". Training continues from earlier weights
+(`weights.START`). With `--from-scratch`, it starts from random weights and takes several times as
+long. Values are chosen and scores are computed on pages held out by host. Afterwards, the shipped
+weights are trained on all pages with the same recipe.
 """
 
 import argparse
@@ -125,8 +125,8 @@ def _choose_unseen(examples: Sequence[Example], folds: int, scored: int, start: 
 
 
 def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
-    """Return the makers of all variants that a network of the recipe or the switch is trained on.
-    Each maker has its own source of randomness."""
+    """Return, by kind of variant, the makers of all variants on which the recipe's networks or the
+    switch are trained. Each maker has its own source of randomness."""
 
     def draw(number: int = 0) -> np.random.Generator:
         return np.random.default_rng(recipe.seed + number)

@@ -24,7 +24,7 @@ class HeldOut:
 
     examples: Sequence[Example]
     logits: Sequence[FloatArray]
-    """Logits as in `validate.page_scores`."""
+    """The logits of each page; see `validate.page_scores`."""
     kinds: FloatArray
     """(n_pages, n_kinds), probabilities of `decide.KINDS`."""
     calibration: Calibration
@@ -32,14 +32,14 @@ class HeldOut:
     confidence: FloatArray
     """(n_pages,), computed with coefficients that were fitted on the other half of the sites."""
     coefficients: FloatArray
-    """The coefficients of `decide.estimate_confidence`, fitted on all pages, also without main
-    content."""
+    """The coefficients of `decide.estimate_confidence`, fitted on all held-out pages, including
+    pages without main content."""
     empty: Sequence[Example]
     """The held-out pages without main content."""
     empty_kinds: FloatArray
-    """`kinds` of these."""
+    """The `kinds` of these pages."""
     empty_confidence: FloatArray
-    """`confidence` of these."""
+    """The `confidence` of these pages."""
 
     @classmethod
     def of(
@@ -48,8 +48,8 @@ class HeldOut:
         """Collect the predictions of the networks, one per fold, for the examples of their fold.
 
         Args:
-            start: Earlier weights with calibrations of blocks and pages to keep. By default, both
-                are fitted here.
+            start: Earlier weights. Their calibrations of blocks and pages are kept; without these
+                weights, both are fitted here.
         """
         full = [example for example in examples if example.truth_words]
         empty = [example for example in examples if not example.truth_words]
@@ -107,7 +107,7 @@ BINS = 10
 def draw_reliability(held_out: HeldOut, path: Path) -> None:
     """Write a PNG for the held-out pages. Left: block probabilities against the ground truth.
     Middle: page confidence in ten equal groups against the score. Right: risk by coverage."""
-    # Trainings in PyTorch use `HeldOut` in an environment without matplotlib.
+    # PyTorch training uses `HeldOut` in an environment without matplotlib.
     from matplotlib.figure import Figure
 
     blocks = reliability(held_out.examples, held_out.logits, held_out.calibration)
@@ -137,5 +137,5 @@ def draw_reliability(held_out: HeldOut, path: Path) -> None:
     right.set(title="Risk by coverage", xlabel="share of pages kept, surest first", ylabel="1 - mean ROUGE-5 F1")
     right.set(xlim=(0, 1), ylim=(0, None))
     right.legend()
-    # Omits the library's name and version.
+    # Omit the name and version of matplotlib.
     figure.savefig(path, dpi=110, metadata={"Software": None})

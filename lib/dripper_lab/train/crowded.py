@@ -33,14 +33,16 @@ uses it."""
 KINDS = frozenset({"", "article", "documentation", "service"})
 """The page types that are crowded (sets of articles declare no type)."""
 LISTS = frozenset({"listing", "collection", "product"})
-"""Page types with main content that is not main when placed beside an article."""
+"""Page types from which any section may be taken, because their main content is not main when
+placed beside an article."""
 CUT = 0.5
 """The probability that an article is shortened. Its length is drawn so that short articles are as
 frequent as long ones."""
 MOST_SECTIONS = 4
 SECTIONS_KEPT = 4
 """The number of sections of a page to remember for other pages."""
-# A sidebar or ten teasers. Anything smaller is not a section, and anything larger would be a page.
+# The number of words in a section, such as a sidebar or ten teasers. Anything smaller is not a
+# section, and anything larger would be a page.
 _SECTION_WORDS = range(20, 500)
 _LEAST_BLOCKS = 3
 # Every page already has menus, so a section needs this many characters outside links.
@@ -58,7 +60,8 @@ class Crowder:
     finish: Callable[[Page], Page] = leave_unchanged
     """A function that is applied to every resulting page."""
     sections: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
-    """HTML by whether its script is written without spaces."""
+    """The HTML of remembered sections: `True` → sections in a script written without spaces,
+    `False` → others."""
 
     def __call__(self, page: Page, example: Example, _truth: str = "") -> Example | None:
         """Return the crowded page, and remember sections of the original for later pages."""
@@ -73,8 +76,8 @@ class Crowder:
         self.sections[_script(page)] += [sections[index] for index in chosen]
 
     def crowd(self, page: Page, example: Example) -> Example | None:
-        """Return the example of the crowded page. Return None if the page has another type, or no
-        sections have been read yet."""
+        """Return the example of the crowded page. Return None if the page's type is not in KINDS,
+        or no sections have been read yet."""
         sections = self.sections[_script(page)]
         main = np.flatnonzero(example.main)
         if example.page_type not in KINDS or not len(main) or not sections:

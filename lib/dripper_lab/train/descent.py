@@ -35,10 +35,10 @@ def descend(
     """Train a model in place, one step per batch.
 
     Args:
-        pace: Returns the fraction of the learning rate at a step, from 0.
+        pace: Returns the fraction of the learning rate at a step. Steps are counted from 0.
         log_steps: The number of steps between log lines.
         after: Called after each step with the number of completed steps.
-        progress: The state from which the training resumes and in which it is saved.
+        progress: Restores the training state before the first step, and saves it at intervals.
     """
     import torch
 
@@ -53,7 +53,8 @@ def descend(
         optimizer.step()
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
-        # Only read if it is logged; otherwise, a GPU would wait after every step.
+        # The mean is only read when it is logged. Reading it after every step would make a GPU
+        # wait.
         mean = torch.lerp(mean.to(loss), loss.detach(), 1 / min(n_steps - done, _AVERAGED))
         if n_steps % log_steps == 0 or n_steps == len(batches):
             seconds = time.process_time() - started
@@ -69,7 +70,8 @@ def descend(
 def batches_of_like_length(
     pieces: Sequence[T], length: Callable[[T], int], size: int, draw: np.random.Generator
 ) -> Iterator[list[T]]:
-    """Yield all pieces in batches of `size`. Neighboring batches are shuffled."""
+    """Yield all pieces in batches of `size` pieces of similar length. Groups of SORTED_BATCHES
+    batches are shuffled."""
     for first in range(0, len(pieces), size * SORTED_BATCHES):
         alike = sorted(pieces[first : first + size * SORTED_BATCHES], key=length)
         groups = [alike[start : start + size] for start in range(0, len(alike), size)]

@@ -28,7 +28,7 @@ def digest_of(examples: Sequence[Example]) -> str:
 
 
 def sample_digest(examples: Iterable[Example]) -> str:
-    """Return :func:`digest_of` the pages in the repository, sorted by id. A test uses it to check
+    """Return the digest of the pages in the repository, sorted by id. A test uses it to check
     whether blocks and features still match the trained weights."""
     sample = (example for example in examples if example.key[0] == "wcxb-dev" and example.key[1] in SAMPLE)
     return digest_of(sorted(sample, key=lambda example: example.key))

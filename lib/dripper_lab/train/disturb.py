@@ -14,8 +14,8 @@ from dripper_lab.train.recipe import Recipe
 
 
 class Blanks(NamedTuple):
-    """For features of class and id names, or of metadata: the standardized value for pages without
-    these. NaN for all other features."""
+    """The standardized feature values of pages without class and id names (`names`) and of pages
+    without metadata (`metadata`). NaN for features that depend on other things."""
 
     names: FloatArray
     metadata: FloatArray
@@ -30,8 +30,8 @@ def blanks_of(weights: Weights) -> Blanks:
 
 
 def disturb(batch: TrainingBatch, blanks: Blanks, recipe: Recipe, draw: np.random.Generator) -> TrainingBatch:
-    """Return the batch with disturbed features: noise everywhere, and for whole pages, some
-    features blanked, or names or metadata hidden.
+    """Return the batch with noise added to all features. On each page, random features are also
+    blanked; on some pages, all name or metadata features are hidden.
 
     Features are standardized, so a blanked feature is 0, the mean.
 

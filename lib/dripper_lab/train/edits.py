@@ -15,8 +15,8 @@ _STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl",
 
 
 def split_parts(parts: Sequence[str], title: str = "") -> Page:
-    """Join the edited parts of a tree and split the page into blocks. The page has no hints and
-    metadata."""
+    """Join the edited parts of a tree and split the page into blocks. The page has neither hints
+    nor metadata."""
     tree = scan("".join(parts), HTML_VOID)
     return Page(tree, DRIPPER.split(tree), title, DRIPPER.name, cutoffs=DRIPPER.cutoffs)
 

@@ -156,9 +156,9 @@ def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
 
 
 def find_left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return a mask of the blocks that are called comments and that the ground truth leaves out.
-    Markup or a heading calls them comments. No block is marked if these blocks have hardly any
-    text, or most of the page's text (`<body class="has-comments">`).
+    """Return a mask of the blocks that the markup or a heading calls comments and that the ground
+    truth leaves out. No block is marked if these blocks have hardly any text, or most of the page's
+    text (`<body class="has-comments">`).
     """
     features = page.blocks.features
     called = features[:, NAMES.index("named_comment")] + features[:, NAMES.index("under_comments")] > 0

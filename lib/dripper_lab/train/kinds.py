@@ -1,5 +1,5 @@
-"""Fits two regressions that predict the kind of a page and its confidence. They are fitted after
-the network, which stays unchanged."""
+"""Fits two regressions. One predicts the kind of a page, the other the confidence in the page's
+labels. Both are fitted after the network, which stays unchanged."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 
 ALIASES: Mapping[str, str] = {"error": "nothing"}
-"""Page types in data sets that are not kinds → the kind that is used instead."""
+"""Page type in a data set → kind of page, for types that are not themselves kinds."""
 KIND_BALANCE = 0.6
 """A page has the weight n^-0.6 if there are n pages of its kind. Otherwise, rare kinds would be
 mistaken for frequent kinds."""
 KIND_RIDGE = 0.1
 CONFIDENCE_RIDGE = 10.0
-"""Both are penalties on squared coefficients: KIND_RIDGE with a mean over pages, and
-CONFIDENCE_RIDGE with a sum over pages."""
+"""KIND_RIDGE and CONFIDENCE_RIDGE are penalties on squared coefficients. The former is added to a
+mean loss over pages, the latter to a sum over pages."""
 # Added to each deviation. Otherwise, means that hardly vary over pages would be divided by almost
 # 0.
 _LEAST_DEVIATION = 0.05
@@ -67,7 +67,7 @@ def with_page_kinds(weights: Weights, examples: Sequence[Example]) -> Weights:
 def _multinomial(inputs: FloatArray, targets: FloatArray, weight: FloatArray) -> FloatArray:
     """Return coefficients, shape (n_inputs + 1, n_kinds), with the constant in the last row.
     targets: (n_pages, n_kinds), one-hot. weight: (n_pages,), with the sum 1."""
-    from scipy.optimize import minimize  # of the extra [train]
+    from scipy.optimize import minimize  # from the extra [train]
 
     padded = np.concatenate([inputs, np.ones((len(inputs), 1))], axis=1)
     ridge = np.full((padded.shape[1], 1), KIND_RIDGE)

@@ -32,7 +32,7 @@ class PackedOperations:
     rounding.
 
     page: (n_blocks,), the page that each block belongs to. starts, ends: (n_blocks, n_levels),
-    ranges in the packed order. drop: the function that residual branches go through.
+    ranges in the packed order. drop: a dropout function that is applied to residual branches.
     """
 
     def __init__(self, page: Array, starts: Array, ends: Array, drop: Callable[[Array], Array] = lambda x: x) -> None:
@@ -119,8 +119,8 @@ def train(
 
 
 def initial_weights(recipe: Recipe, example: Example) -> Parameters:
-    """Return random weights (He et al. 2015, halved on residual branches), zero biases, blurring
-    taps."""
+    """Return initial weights: random matrices (He et al. 2015, halved on residual branches), zero
+    biases, and convolution taps that blur."""
     n_features, n_levels = example.blocks.features.shape[1], example.blocks.starts.shape[1]
     shapes = list_weight_shapes(recipe.shape, n_features, n_levels, recipe.width, recipe.pool_width)
     keys = jax.random.split(jax.random.PRNGKey(recipe.seed), len(shapes))
@@ -218,8 +218,8 @@ def train_in_stages(
 ) -> dict[str, FloatArray]:
     """Train in two stages, and return the weights by name. The arguments are the same as for
     `train`. There is only one stage if no page is from FIRST_SETS, or if `first_epochs` is 0.
-    `start` replaces the weights after the first stage. Its matrices that the network does not have
-    are ignored."""
+    `start` replaces the weights after the first stage. Matrices in `start` that the network does
+    not have are ignored."""
     if start is not None:
         start = {name: start[name] for name in initial_weights(recipe, examples[0])}
         return _second_stage(examples, blanks, recipe, start)

@@ -1,4 +1,4 @@
-"""Saves the state of a running training, so that a stopped training can resume."""
+"""Saves the state of training at intervals, so that a stopped run can be resumed."""
 
 import time
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ SECONDS = 180.0
 
 @dataclass(slots=True)
 class Progress:
-    """Saves the state of a training to a file, and restores it."""
+    """Saves the state of a training run to a file, and restores it."""
 
     path: Path
     means: Sequence[Any] = ()

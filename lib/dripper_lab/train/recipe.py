@@ -1,4 +1,4 @@
-"""Defines all arguments of a training run, which the model card lists, and balances kinds of pages.
+"""Defines the hyperparameters, which the model card lists, and balances kinds of pages.
 
 Two thirds of the training pages are articles. A network that is trained on them without balancing
 reads a shop's page as if it were an article. With equally many pages of each kind, it forgets
@@ -30,8 +30,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All arguments of a training run. The defaults were chosen on validation pages (see the model
-    card)."""
+    """The hyperparameters. The defaults were chosen on validation pages (see the model card)."""
 
     width: int = 64
     """Number of channels of the network."""
@@ -70,12 +69,12 @@ class Recipe:
     equally often. For values between, see `turns_an_epoch`."""
     crowded_variants: int = 1
     antique_variants: int = 0
-    """Both are numbers of variants to make of each page."""
+    """The number of crowded variants and of antique variants to make of each page."""
     shares: Shares = field(default_factory=Shares)
     """The fractions of pages that are replaced by variants."""
     other_width: int = 48
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
-    """Both are for the networks that give a second opinion."""
+    """The width and shape of the networks that give a second opinion."""
     other_shares: tuple[Shares, ...] = (Shares(),)
     """The `shares` of each of these networks."""
     other_balances: tuple[float, ...] = (0.5,)

@@ -34,7 +34,7 @@ def with_switch(weights: Weights, examples: Sequence[Example], ridge: float) -> 
     """Return the weights with a switch.
 
     Comments are learned from pages with made-up or real comments, and from forums, because forum
-    posts are not comments. Titles are learned from the pages that have one.
+    posts are not comments. Titles are learned from the pages that have a block with the title.
 
     Args:
         ridge: The penalty on squared coefficients.
@@ -54,8 +54,8 @@ def with_switch(weights: Weights, examples: Sequence[Example], ridge: float) -> 
 def _rows(
     weights: Weights, examples: Sequence[Example], part: Callable[[Example], Flags]
 ) -> Iterator[tuple[FloatArray, Flags]]:
-    """Yield the inputs of the switch for each page, with a last column of ones, and the mask of
-    blocks that belong to the part."""
+    """Yield the inputs of the switch for each page, with a last column of ones, and the mask of the
+    blocks to detect."""
     for example in examples:
         page = normalize_page(weights, example.blocks)
         states = compute_states(weights.exact, weights.shape, page.features, page.ops)

@@ -29,13 +29,14 @@ class SwitchScore(NamedTuple):
     conventions: Conventions
     f1: float
     forum_f1: float
-    """Both are F1 over words compared with the unchanged ground truth, for all pages and for
-    forums."""
+    """The F1 over words on all pages (`f1`) and on forums (`forum_f1`), compared with the unchanged
+    ground truth."""
     made_up_kept: float
     plain_kept: float
     titles_kept: float
-    """The fractions of words that are labelled main: in made-up comments, in real comments that the
-    ground truth leaves out, and in titles. NaN if no page has such words."""
+    """The fraction of words labelled main in made-up comments (`made_up_kept`), in real comments
+    that the ground truth leaves out (`plain_kept`), and in titles. NaN if no page has such
+    words."""
 
 
 def switch_scores(

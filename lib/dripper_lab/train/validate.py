@@ -88,8 +88,9 @@ def macro_over_kinds(examples: Sequence[Example], scores: FloatArray) -> float:
 
 
 def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
-    """Return the temperature and shift with the highest ROUGE-5 F1 of the whole labeler. The mean
-    over pages and the mean over kinds are added. In a tie, the first values of the grid are chosen.
+    """Return the temperature and shift with the highest ROUGE-5 F1 of the whole labeler. The
+    maximized value is the sum of the mean over pages and the mean over kinds. In a tie, the first
+    values of the grid are chosen.
 
     Args:
         logits: As for :func:`page_scores`.

@@ -46,8 +46,8 @@ collections."""
 
 
 def load_start() -> Weights:
-    """Return the weights of `START` in the current form, with the layer for kinds from the shipped
-    weights. Their labels of blocks do not change."""
+    """Return the weights of `START` in the current format, with the layer for page kinds from the
+    shipped weights. The labels of blocks are the same as before."""
     start, shipped = load_weights(START), load_weights()
     of_kinds = {name: shipped.matrices[name] for name in ("kind", "kind_bias", "confidence")}
     return replace(start, matrices={**start.matrices, **of_kinds})

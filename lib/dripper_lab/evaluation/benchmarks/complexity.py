@@ -1,8 +1,8 @@
-"""Computes page complexity and its quartiles (SIGIR'23, 3.3): the share of a page's text that is
-not its main content.
+"""Computes page complexity and its quartiles (SIGIR'23, 3.3): the fraction of a page's text that is
+not main content.
 
-As the study does, this command measures the accuracy of a logistic regression that guesses it
-without the truth:
+Like the study, this command trains a logistic regression that guesses complexity without the ground
+truth, and prints its accuracy:
 
     python -m dripper_lab.evaluation.benchmarks.complexity --data DATA
 """
@@ -41,8 +41,8 @@ def complexity(html: str, truth: str) -> float:
     limited to 0..1.
 
     The study defines complexity by the tokens that belong to the ground truth, but its code counts
-    the words of both texts. This function follows the code. A page without words, which the study
-    does not have, has complexity 0.
+    the words of both texts. This function follows the code. A page without words has complexity 0;
+    the study has no such page.
     """
     words = len(WORD.findall(body_text(html)))
     return 1 - min(1.0, len(WORD.findall(truth)) / words) if words else 0.0

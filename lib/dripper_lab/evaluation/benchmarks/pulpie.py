@@ -3,8 +3,8 @@
     python -m dripper_lab.evaluation.benchmarks.pulpie --data DATA [--webmainbench FILE]
 
 The scores are ROUGE-5 F1 over white space tokens of the 6,647 English pages of WebMainBench; an
-empty extraction counts as zero. The archive has neither the pages nor their levels. The levels come
-from the WebMainBench file; the scores are numbered by its lines.
+empty extraction counts as zero. The archive contains neither the pages nor their levels. It numbers
+pages by their lines in the WebMainBench file, from which the levels are read.
 """
 
 import argparse
@@ -57,7 +57,7 @@ class PublishedLine:
     """Difference from Dripper, paired by page."""
     empty: int
     stated: tuple[float, int | None] | None
-    """The values in Pulpie's table."""
+    """Mean F1 and number of pages without an answer in Pulpie's table; None if not listed there."""
 
 
 def read_published(data: Path) -> PublishedScores:
@@ -81,7 +81,7 @@ def read_published(data: Path) -> PublishedScores:
 
 
 def published_lines(scores: PublishedScores, draws: int = 1000) -> list[PublishedLine]:
-    """Return a line per method, best first. Bootstrap samples draw single pages, because their
+    """Return a line per method, best first. Bootstrap samples draw single pages, because the pages'
     sites are unknown."""
     bootstrap = Bootstrap(["webmainbench"] * len(scores.pages), list(map(str, scores.pages)), draws)
     drawn = {name: bootstrap.mean(values) for name, values in scores.f1.items()}

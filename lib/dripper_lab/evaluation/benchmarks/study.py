@@ -43,8 +43,8 @@ class StudyLine:
     study_mean: float
     study_median: float
     here_theirs: float | None
-    """The mean of another group's scores for the extractor over the available parts and pages; None
-    if unpublished."""
+    """The macro mean of the extractor's published scores (see `Reference`) over the available parts
+    and pages; None if there are none."""
     ours_mean: float
     ours_median: float
 
@@ -59,8 +59,8 @@ class Finding:
 
 
 def table_3(frame: ScoreTable, reference: Reference) -> list[StudyLine]:
-    """Return the study's Table 3 with macro means and medians of the same metric over the available
-    parts.
+    """Return the rows of the study's Table 3, each with our macro mean and median of the same
+    metric over the available parts.
 
     The study's macro mean is the mean of the parts' means. Its macro median is the median of the
     parts' medians.

@@ -1,9 +1,9 @@
-"""Draws Figures 1 to 3 of the SIGIR'23 study as the study draws them, with their numbers:
+"""Redraws Figures 1 to 3 of the SIGIR'23 study, and prints their values:
 
     python -m dripper_lab.evaluation.benchmarks.study_figures --data DATA --output DIR [--run DIR]
 
-The scores are the published ones of the study's extractors; with --run, the scores in the folder of
-our own evaluation.
+Uses the published scores of the study's extractors or, with --run, the scores in the folder of our
+own evaluation.
 """
 
 import argparse
@@ -67,7 +67,7 @@ class Spread(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """A bar in Figure 3: the means, over the parts, of the parts' means and quartiles."""
+    """A bar in Figure 3: the mean and quartiles of each part, averaged over the parts."""
 
     mean: float
     low: float

@@ -64,7 +64,7 @@ def truth_of(page: LabelledPage) -> str:
     """Return a page's ground truth as in WCEB. For dragnet, it includes comments; for l3s-gn1, it
     follows WCEB's own rule."""
     if page.data_set == "dragnet" and (comments := page.more.get("truth_comments")):
-        # WCEB's files contain the source's separator.
+        # WCEB's files contain dragnet's separator between text and comments.
         return f"{page.truth_text}\n!@#$%^&*()\n{comments}"
     return str(page.more.get("truth_text_wceb") or page.truth_text)
 

@@ -32,9 +32,8 @@ _TOOL_CLASS = re.compile(r'(\sclass=")([^"]*\bmark-selected\b[^"]*)"')
 def read_webmainbench(path: Path) -> Iterator[LabelledPage]:
     """Yield the pages of a WebMainBench file. Annotations are removed from `html`.
 
-    truth_text: `convert_main_content`. If it is missing, the marked elements as Markdown, from
-    which WebMainBench derives `convert_main_content`. If these are missing too,
-    `groundtruth_content`.
+    truth_text: `convert_main_content`. If it is missing, `truth_html` converted to Markdown, which
+    is how WebMainBench derives `convert_main_content`. If both are missing, `groundtruth_content`.
 
     truth_html: `main_html`, otherwise the marked elements.
 
@@ -87,8 +86,8 @@ def extract_marked(html: str) -> str:
 
 
 def strata(page: LabelledPage) -> list[str]:
-    """Return the groups in which the benchmark's authors report a page, as declared in its record:
-    its level, kinds of rich content and style, and whether it is English.
+    """Return the groups under which the benchmark's authors report a page's scores, as declared in
+    its record: its level, kinds of rich content and style, and whether it is English.
 
     Records that declare none of these (three of the five samples) belong to no group.
     """

@@ -36,8 +36,8 @@ class Standing(StrEnum):
     ground truth."""
     ENSEMBLE = "ensemble"
     WCEB = "as WCEB calls it"
-    """A peer with the settings of the SIGIR'23 study. It is only compared with the study's
-    published scores."""
+    """Another project's extractor with the settings of the SIGIR'23 study. It is only compared with
+    the study's published scores."""
 
 
 class Form(StrEnum):
@@ -52,7 +52,7 @@ class Task:
     """A page to extract."""
 
     page: LabelledPage
-    """Provides the URL, and for bounds the ground truth."""
+    """Provides the URL. Extractors of kind `bound` also read its ground truth."""
     html: str
     """Decoded once, so that every extractor gets the same characters."""
 
@@ -61,8 +61,8 @@ Extract = Callable[[Task], str]
 
 
 def extract_or_nothing(extract: Extract, task: Task) -> str:
-    """Return an extractor's output, or "" if it fails. Peers may raise any error, and tables must
-    not have gaps."""
+    """Return an extractor's output, or "" if it fails. Other projects' extractors may raise any
+    error, and tables must not have gaps."""
     try:
         return extract(task)
     except Exception:

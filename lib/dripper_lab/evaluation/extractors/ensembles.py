@@ -9,7 +9,8 @@ from dripper_lab.extra import import_extra
 
 NGRAM = 5
 THRESHOLD = 0.66
-"""The study's threshold of two thirds. Its code rounds the resulting number of votes down."""
+"""The study's threshold of two thirds. The study's code rounds the resulting number of votes
+down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,13 @@ class Ensemble:
         return f"{self.needed} of {sum(self.members.values())} votes: {members}"
 
 
-# The study's best nine extractors that are on PyPI, with the study's weights. They were not
-# selected anew, because that would be tuning on the scored pages.
+# Of the study's nine best extractors, those on PyPI; STUDY_DOUBLE lists those with two votes. We
+# did not select extractors ourselves, because that would be tuning on the scored pages.
 STUDY_BEST = ("goose3", "readability-lxml", "trafilatura", "resiliparse", "bte", "justext", "boilerpy3")
 STUDY_DOUBLE = frozenset({"goose3", "readability-lxml", "trafilatura"})
 BEST_SHARE, WEIGHTED_SHARE = Fraction(5, 9), Fraction(5, 12)
-"""The fractions of votes that the study requires: int(0.66 × 9 members) out of nine votes and out
-of twelve votes."""
+"""The fractions of votes that the study requires: five (0.66 × 9 members, rounded down) of nine
+votes, and five of twelve weighted votes."""
 
 VARIANTS = frozenset(
     {
@@ -43,8 +44,8 @@ VARIANTS = frozenset(
         *("boilerpy3-default", "boilerpy3-largest", "boilerpy3-canola", "news-please"),
     }
 )
-"""Extractors related to one that already has a vote. For example, news-please returns Newspaper's
-text. Otherwise, the Trafilatura family would have six of thirteen votes."""
+"""Extractors that do not vote, because a related extractor does. For example, news-please returns
+Newspaper's text. Otherwise, the Trafilatura family would have six of thirteen votes."""
 
 
 def ensembles(voters: Sequence[str]) -> list[Ensemble]:

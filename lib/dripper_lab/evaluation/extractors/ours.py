@@ -87,8 +87,8 @@ def run_labeler(labeler: str, labels: LabelsSettings = DEFAULT_LABELS) -> Extrac
 
 
 def oracle() -> Extract:
-    """Return an extractor of the blocks that are in the ground truth, the best possible output of a
-    labeler. Words are matched in order."""
+    """Return an extractor that keeps exactly the blocks that are in the ground truth, as a perfect
+    labeler would. Words are matched in order."""
     from dripper.html import preprocess
     from dripper.labels.align import labels_from_text
 
@@ -101,8 +101,7 @@ def oracle() -> Extract:
 
 
 def all_blocks() -> Extract:
-    """Return an extractor of all blocks: everything that is kept when a page is split into
-    blocks."""
+    """Return an extractor that keeps every block of a page."""
     from dripper.html import preprocess
 
     def extract(task: Task) -> str:

@@ -1,5 +1,5 @@
-"""Lists the other extractors. Each one comes from PyPI (extra `[eval]`) and is called as its
-documentation recommends for text."""
+"""Lists the other extractors. Each one is called as its documentation recommends for text. Most
+come from PyPI (extra `[eval]`)."""
 
 import re
 from collections.abc import Callable
@@ -23,8 +23,8 @@ JUSTEXT_LISTS = {
 }  # fmt: skip
 WITHOUT_LIST = frozenset({"ja", "th", "zh"})
 HAN = re.compile("[\u4e00-\u9fff]")
-# Half of the older Chinese pages declare no language. Pages in other languages contain few Han
-# characters.
+# A page that declares no language counts as Chinese if it contains this many Han characters. Half
+# of the older Chinese pages declare none.
 HAN_CHARACTERS = 200
 
 
@@ -121,8 +121,8 @@ def boilerpy3(mode: str = "ArticleExtractor") -> Extract:
 
 
 def goose3() -> Extract:
-    """Goose: the cleaned text of the article. Chinese pages use its Chinese stop words. Images are
-    not fetched."""
+    """Goose: the cleaned text of the article. Goose's Chinese stop words are used for Chinese
+    pages. Images are not fetched."""
     module, chinese_words = import_extra("goose3"), import_extra("goose3.text").StopWordsChinese
     goose = module.Goose({"enable_image_fetching": False})
     chinese = module.Goose({"enable_image_fetching": False, "stopwords_class": chinese_words})
@@ -139,7 +139,7 @@ def newspaper4k() -> Extract:
     newspaper = import_extra("newspaper")
 
     def extract(task: Task) -> str:
-        options = {"language": "zh"} if language_of(task.html) == "zh" else {}  # it detects other languages
+        options = {"language": "zh"} if language_of(task.html) == "zh" else {}  # Newspaper detects other languages
         article = newspaper.Article(task.page.url or "http://localhost/", fetch_images=False, **options)
         article.download(input_html=task.html)
         article.parse()
@@ -228,8 +228,9 @@ def xpath_text() -> Extract:
 
 
 def lxml_cleaner() -> Extract:
-    """The text that lxml's cleaner keeps, without elements that are boilerplate by their name. The
-    study does not publish its list of elements; this one is similar."""
+    """The text that lxml's cleaner keeps, after removing elements with tags that suggest
+    boilerplate, such as `nav`. The study does not publish its list of tags; this list is
+    similar."""
     html_parser, clean = import_extra("lxml.html"), import_extra("lxml_html_clean")
     cleaner = clean.Cleaner(
         scripts=True, javascript=True, style=True, comments=True, forms=True, embedded=True, kill_tags=BOILERPLATE_TAGS
@@ -251,8 +252,9 @@ def bte() -> Extract:
 
 
 def _body_text(html: str) -> str:
-    """Return the words of the section that maximizes the number of words minus tags. This is the
-    method's plateau, because tags outside the section count too.
+    """Return the words of the section that maximizes the number of words minus the number of tags.
+    This section also maximizes words inside plus tags outside, because the total number of tags is
+    fixed.
 
     >>> _body_text("<p><i>a</i><p>one two three four<b>five six</b> seven eight<ul><li>c")
     'one two three four five six seven eight'

@@ -15,13 +15,14 @@ SHOWN_WORDS = 350
 """The maximum number of words to show of each string, about two screens. Words that both strings
 have are folded, so most of the words shown differ."""
 FOLD = 24
-"""Longer runs of such words are folded to the first and last eight."""
+"""Runs of more than this many words that both strings have are folded to the first and last
+eight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Consecutive words that are either in both strings or only in this one. If `is_folded` is set,
-    the text is a note about omitted words."""
+    """Consecutive words of the ground truth or the output. The other string either contains them
+    too or not. If `is_folded` is set, the text is a note about omitted words."""
 
     text: str
     is_common: bool

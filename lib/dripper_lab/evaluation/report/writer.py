@@ -186,8 +186,8 @@ def _heat(frame: ScoreTable, column: str, order: Sequence[Contender], columns: S
 
 
 def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
-    """Return the table of WebMainBench as its authors report it: their metric over all pages and
-    over the groups that the records declare, including small groups."""
+    """Return the table of WebMainBench as its authors report it. It shows their metric over all
+    pages and over the groups that the records declare, including small groups."""
     rows = frame[frame["data_set"].isin(MARKDOWN_TRUTHS)]
     if rows.empty or STRATUM_METRIC not in rows:
         return Heat([], {}, [])

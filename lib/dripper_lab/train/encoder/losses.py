@@ -20,7 +20,7 @@ Drawn = tuple[Example, Chunk]
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """The loss function of a training."""
+    """The loss function of a training run."""
 
     recipe: Recipe
     of_class: tuple[float, float] = (1.0, 1.0)
@@ -52,8 +52,8 @@ class Objective:
                 teacher_log = functional.log_softmax(self._logits(self.teacher, ids, inside, where) / heat, 1)
             own_log = functional.log_softmax(logits / heat, 1)
             gap = functional.kl_div(own_log, teacher_log, reduction="none", log_target=True).sum(1)
-            # Multiplied by the square, as in Hinton et al., because softening shrinks gradients by
-            # this factor.
+            # The distance is multiplied by the squared temperature (Hinton et al.), because
+            # softening shrinks gradients by this factor.
             losses = share * heat**2 * gap + (1 - share) * losses
         return (losses * weights).sum() / weights.sum()
 
@@ -102,7 +102,7 @@ def load_teacher(folder: Path, tokenizer: Any, reading: Reading) -> Any:
 
     Args:
         tokenizer: The student's tokenizer.
-        reading: The student's reading.
+        reading: The way in which the student reads pages.
 
     Raises:
         InputError: The folder contains no checkpoint, or the checkpoint reads pages in another way.

@@ -1,4 +1,4 @@
-"""Implements the training of `encoder` in PyTorch: batches of chunks, with AdamW."""
+"""Trains the model of the `encoder` labeler in PyTorch, on batches of chunks, with AdamW."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

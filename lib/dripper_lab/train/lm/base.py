@@ -1,6 +1,4 @@
-"""Makes a new tokenizer and a Qwen3 model with random weights, and defines all arguments of a
-training run.
-"""
+"""Makes a new tokenizer and a Qwen3 model with random weights, and defines the hyperparameters."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -35,8 +33,8 @@ answers."""
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All arguments of a training run. With the defaults, training takes some minutes on one CPU
-    core. The model has 5.8 million weights, and each token uses 1.7 million of them."""
+    """The hyperparameters. With the defaults, training takes some minutes on one CPU core. The
+    model has 5.8 million weights, and each token uses 1.7 million of them."""
 
     vocabulary: int = 16_000
     layers: int = 3
@@ -52,13 +50,13 @@ class Recipe:
     warmup_steps: int = 60
     weight_decay: float = 0.05
     form_weight: float = 0.2
-    """Weight in the loss of the answer's tokens that are not labels. Labels have weight 1."""
+    """The weight, in the loss, of answer tokens other than labels. Labels have weight 1."""
     block_weight: float = 0.5
-    """Weight in the loss of predicting a block's label at the end of the block itself. The answer
-    then only has to find the label there."""
+    """The weight, in the loss, of predicting a block's label at the end of the block itself. The
+    answer then only has to find the label there."""
     averaged_steps: int = 150
-    """Saved weights are a mean over about this many last steps, or over the last quarter of the
-    steps so far, if these are fewer. The learning rate does not fall, so each checkpoint is like a
+    """Saved weights are a mean over about this many last steps, or over the last quarter of all
+    steps so far, whichever is fewer. The learning rate does not fall, so each checkpoint is like a
     complete training on its number of pages."""
     bfloat16: bool = False
     """Whether matrix products on a CPU are in half precision. On a GPU, they always are."""
@@ -95,7 +93,7 @@ def make_base(texts: Iterable[str], folder: Path, recipe: Recipe) -> Any:
     size = _make_tokenizer(texts, folder, recipe)
     (folder / PROMPT_FILE).write_text("{html}", encoding="utf-8")
     torch.manual_seed(recipe.seed)
-    # transformers has no types for these.
+    # transformers has no type annotations for these classes.
     library: Any = transformers
     config = library.Qwen3Config(
         vocab_size=size, hidden_size=recipe.width, intermediate_size=recipe.inner, num_hidden_layers=recipe.layers,

@@ -80,7 +80,7 @@ def _average(averaged: Any, model: Any, steps: int) -> None:
 
 def loss_of(model: Any, batch: Sequence[Example], recipe: Recipe) -> Any:
     """Return the weighted mean cross-entropy of a batch: labels in the answer have weight 1. The
-    recipe has the weights of other tokens and of labels at block ends."""
+    recipe contains the weights of other tokens and of labels at block ends."""
     import torch
 
     longest = max(len(one.tokens) for one in batch)

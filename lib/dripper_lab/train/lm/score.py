@@ -3,9 +3,9 @@ without the state machine:
 
     python -m dripper_lab.train.lm.score OUTPUT/pages-* --data DIR [--sample 80] [--fsm]
 
-The table also has the `cpu` labeler, all blocks, and the `cpu,lm` chain. All pages have the same
-weight. Without the state machine, the model writes freely, and `parse_answer` reads it; a block
-without an answer is other.
+The table also has rows for the `cpu` labeler, for labeling every block main, and for the `cpu,lm`
+chain. All pages have the same weight. Without the state machine, the model writes freely, and
+`parse_answer` reads it; a block without an answer is other.
 """
 
 import argparse
@@ -40,7 +40,8 @@ from dripper_lab.metrics.scoring import score_page
 Mask = npt.NDArray[np.bool_]
 DATA_SET = "web-kinds-evaluation"
 BELOW = 0.7
-"""Pages with a lower confidence of `cpu` go on to `lm`, as by default."""
+"""The threshold of the `cpu,lm` chain, the default for chains: pages with a lower `cpu` confidence
+are passed on to `lm`."""
 SPARE_TOKENS = 16
 """Number of tokens by which a free answer may be longer than the longest correct answer."""
 

@@ -31,7 +31,7 @@ class Example(NamedTuple):
 
     def targets(self, outputs: int, part: slice = slice(None)) -> npt.NDArray[np.float32]:
         """Return the targets of the nodes, shape (n_nodes, outputs): whether the node's block is
-        main. With six outputs, the others are `ANNOTATIONS`, taken from the markup."""
+        main. With six outputs, the other five are the `ANNOTATIONS`, derived from the markup."""
         nodes = self.nodes[part]
         rows = [(float(self.truth.main[node.block]), *self._annotate(node))[:outputs] for node in nodes]
         return np.array(rows, np.float32).reshape(len(nodes), outputs)

@@ -20,7 +20,7 @@ LOG_STEPS = 50
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All arguments of a training run; the card prints them."""
+    """The hyperparameters; the model card prints them."""
 
     epochs: int = 6
     """30 in the paper."""

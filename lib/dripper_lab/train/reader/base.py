@@ -106,7 +106,7 @@ def _parse(data: memoryview) -> BaseModel:
     text = bytes(skip(n_bytes))
     pieces = [(text[a:b].decode(), score) for a, b, score in zip(ends, ends[1:], scores, strict=False)]
     take("i")
-    skip(take("I")[0])  # Character normalisation for the package's own code.
+    skip(take("I")[0])  # Character normalisation, which only the package's own code uses.
     tensors, counts = dict[str, memoryview](), dict[str, int]()
     for _ in range(take("i")[0]):
         name = bytes(skip(take("H")[0])).decode()

@@ -23,14 +23,14 @@ BELOW = 0.95
 SURE_WEIGHT = 0.2
 """Weight of a block about which `cpu` is sure. Other blocks have weight 1."""
 FIRST_SHARE = 3
-"""The first window of a page has a random length of at least the maximum divided by this number, so
-that the positions of blocks in windows differ between epochs."""
+"""The minimum length of a page's first window is the maximum divided by this number. The length is
+random, so that the positions of blocks in windows differ between epochs."""
 SEEN_BY_DRAFT = "web-kinds"
-"""The data set that the weights behind the drafts were trained on. Half of its windows are shown
-without drafts.
+"""The data set on which the draft-making `cpu` weights were trained. Half of its windows are shown
+to the reader without drafts.
 """
 WITHOUT_DRAFT = 0.1
-"""Fraction of windows from other sets that are shown without drafts, so that the reader does not
+"""The fraction of windows from other sets that the reader sees without drafts, so that it does not
 rely on drafts."""
 _COUNTED_CHARACTERS, _COUNTED_TOKENS = 200, 32
 
@@ -41,9 +41,9 @@ class Doubtful(NamedTuple):
     page: SimplifiedPage
     truth: Truth
     probability: FloatArray
-    """(n_blocks,), by `cpu`."""
+    """(n_blocks,), the probability, according to `cpu`, that each block is main."""
     texts: Sequence[str]
-    """The text of each of its blocks."""
+    """The text of each block."""
 
 
 class Example(NamedTuple):
@@ -52,7 +52,7 @@ class Example(NamedTuple):
     truth: Truth
     read: ReadPage
     probability: FloatArray
-    """(n_blocks,), by `cpu`."""
+    """(n_blocks,), the probability, according to `cpu`, that each block is main."""
 
     def targets(self, blocks: Sequence[int]) -> FloatArray:
         """Return the fraction of each block's words that belongs to the ground truth, shape
@@ -78,7 +78,7 @@ def find_doubtful(pages: Iterable[LabelledPage], cpu: Labeler) -> Iterator[Doubt
 
 
 def make_tables(base: BaseModel, pages: Iterable[Doubtful]) -> Tables:
-    """Return the embedding tables before training. They have the pieces that the pages use most,
+    """Return the embedding tables before training. They contain the pieces that the pages use most,
     the most probable other pieces, and all single characters."""
     tokenizer, counts = make_tokenizer(base.pieces, base.unknown), np.zeros(len(base.pieces), np.int64)
     for page in pages:

@@ -1,10 +1,10 @@
-"""Chooses the word pieces that the reader keeps, and adds pieces to a reader that is trained:
+"""Chooses the word pieces that the reader keeps, and adds pieces to a trained reader:
 
     python -m dripper_lab.train.reader.pieces --reader lib/dripper_labelers/reader
 
-The embeddings of pieces do not learn, so a piece can be added without training. Chinese, Japanese
-and Korean text falls apart into single characters, most of them rare: every such character that the
-model knows is kept.
+The embeddings of pieces are frozen, so a piece can be added without training. Chinese, Japanese and
+Korean text is split into single characters, most of them rare. Therefore, every single character in
+the model's vocabulary is kept.
 """
 
 import argparse

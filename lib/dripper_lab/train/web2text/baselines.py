@@ -1,5 +1,4 @@
-"""Runs the paper's baselines (4.3) on its own leaves: an extractor's text is converted to labels of
-leaves.
+"""Runs the paper's baselines (4.3), and converts the text of each extractor to labels of leaves.
 
 An extractor's text is aligned with the leaves in the same way as the ground truth. Unfluff is a
 port of Goose, so Goose is run instead. The paper's CRF is left out, because it exists only with its

@@ -4,9 +4,9 @@
 
 For research only: CleanEval is an evaluation set, so the weights are scored and then discarded.
 Leaves are text nodes. A leaf is main if two thirds of its words are in the ground truth, and every
-leaf has the same weight. There are three differences from the paper. Only the numbers of pages in
-its splits are known, but not the pages. Of its 736 pages, those with a ground truth that does not
-fit are left out. The paper aligns characters, and this program aligns words.
+leaf has the same weight. There are three differences from the paper. The paper states how many
+pages each split has, but not which ones. Of the 736 pages, those with a ground truth that does not
+match the page are left out. The paper aligns characters; this program aligns words.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def split(
 
 
 def test_pages(examples: Sequence[Example], which: str, seed: int) -> list[Example]:
-    """Return the test pages. Raises UsageError if there are too few pages to have any."""
+    """Return the test pages. Raises UsageError if there are none."""
     test = split(examples, which, seed)[2]
     if not test:
         raise UsageError(f"{len(examples)} usable pages are too few: {TRAIN_PAGES + VALIDATION_PAGES} are trained on")

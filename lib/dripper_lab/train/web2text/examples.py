@@ -1,5 +1,5 @@
-"""Makes training examples for the `web2text` labeler from labelled pages, and defines all arguments
-of a training run.
+"""Makes training examples for the `web2text` labeler from labelled pages, and defines the
+hyperparameters.
 """
 
 import logging
@@ -19,8 +19,7 @@ from dripper_labelers.web2text.leaves import Leaves
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All arguments of a training run. The defaults are as in the paper (3.4, 4.2), unless
-    noted."""
+    """The hyperparameters. The defaults are as in the paper (3.4, 4.2), unless noted."""
 
     steps: int = 4000
     """5,000 in the paper, which reports no improvement after that."""

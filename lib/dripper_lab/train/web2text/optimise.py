@@ -25,9 +25,9 @@ class Sequences:
     features: Any
     """(total length, n_features), standardised."""
     outcomes: IntArray
-    """(total length,)."""
+    """(total length,), the label of each leaf or pair."""
     ends: IntArray
-    """(n_sequences,), the end of each, exclusive."""
+    """(n_sequences,), the end of each sequence, exclusive."""
 
     @classmethod
     def of(cls, features: Sequence[FloatArray], outcomes: Sequence[IntArray]) -> "Sequences":
@@ -58,8 +58,8 @@ class Batch:
 
 
 class BatchOperations:
-    """The operations of `network.Operations` in JAX, on excerpts; drop: the function that hidden
-    layers go through."""
+    """The operations of `network.Operations` in JAX, on excerpts; drop: a dropout function that is
+    applied to hidden layers."""
 
     def __init__(self, inside: Array, drop: Callable[[Array], Array] = lambda x: x) -> None:
         """inside: (n, length, 1), 0 beyond the end of a sequence."""
