@@ -54,11 +54,11 @@ def test_what_somebody_has_set_stays(bare: SparkSession) -> None:
 def test_one_line_says_what_comes_too_late(
     bare: SparkSession, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "_FAST_START", "-XX:NobodyHasThis")
+    monkeypatch.setattr(local, "FAST_START", "-XX:NobodyHasThis")
     with caplog.at_level(logging.INFO, "dripper"):
         adapt_to_one_machine(bare)
     (line,) = caplog.messages
-    assert "spark-submit --conf spark.driver.extraJavaOptions=-XX:NobodyHasThis" in line
+    assert "spark-submit --conf 'spark.driver.extraJavaOptions=-XX:NobodyHasThis'" in line
 
 
 @pytest.mark.spark
@@ -88,7 +88,7 @@ def test_what_only_a_start_can_set_is_the_same_for_make_and_spark_submit() -> No
     lines = [line.split(None, 1) for line in (ROOT / "conf/spark-local.conf").read_text().splitlines()]
     for_submit = {words[0]: words[1].strip() for words in lines if words and not words[0].startswith("#")}
     assert for_make
+    for_make[local.JAVA_OPTIONS] = f"{local.FAST_START} {for_make[local.JAVA_OPTIONS]}"
     assert {name: str(value).lower().split() for name, value in for_make.items()} == {
         name: for_submit[name].lower().split() for name in for_make
     }
-    assert local._FAST_START in for_make[local.JAVA_OPTIONS]
