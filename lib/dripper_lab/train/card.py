@@ -26,7 +26,8 @@ from dripper_lab.train.weights import SEEN_BY_START, UNUSED
 _CARD = """\
 # Model card: labeler `cpu`
 
-Version `{version}`: the first 12 hex digits of the SHA-256 of `cpu_weights.npz`, which is in every row that it labels.
+Version `{version}`: the first 12 hex digits of the SHA-256 of `cpu_weights.npz`.
+Every row that the labeler labels records this version.
 
 **Task.** Marks each block of a web page `main` or `other`, in any language, without a GPU. Output per block: label and
 probability; per page: its kind (`page_kind`), and the ROUGE-5 F1 that similar labels have reached on similar pages
@@ -37,7 +38,7 @@ used, {layers} dilated separable convolutions over the sequence of blocks, means
 lower probability for blocks outside the container with most of the main content, and the set of blocks with the
 highest expected F1. If that F1 is under {doubtful}, {others}
 smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact, so labels and
-probabilities are the same bits on every machine.
+probabilities are bit-identical on every machine.
 
 **Made by** `make cpu`, which is `python -m dripper_lab.train.cpu --data DIR --output DIR --folds {folds}{flags}`,
 in {minutes:.0f} CPU minutes. Arguments:
@@ -48,9 +49,9 @@ in {minutes:.0f} CPU minutes. Arguments:
 
 ## Training data
 
-Rows marked bad or duplicate, and pages without a block of their main text, are left out; the {empty} pages without main
-content (error pages, login walls, only menus) stay. {stages}A kind of page with n pages comes n^{power:g} times in an epoch, in
-proportion.
+Rows marked bad or duplicate, and pages with labelled text but no main block, are left out; the {empty} pages without main
+content (error pages, login walls, only menus) stay. {stages}In an epoch, the number of pages of a kind is
+proportional to n^{power:g}, if n training pages have this kind.
 
 {data_sets}
 
@@ -70,15 +71,16 @@ pages: **{macro:.4f}**.
 
 {scores}
 
-For pages of other collections, which are in no training, see
+For scores on pages of other collections, which are in no training set, see
 [research/labeler_cpu.md](research/labeler_cpu.md#every-kind-of-page).
 
 ## Kinds of pages
 
 The kind is predicted after the network by multinomial logistic regression. Its inputs are means of the features and
 of the network's activations, over blocks, words and words that are likely main, and {structure} counts of the page's
-elements, fields and declared types. The labels of blocks do not depend on it. Held-out sites:
-**{accuracy:.3f}** of the pages get their kind ({kind_accuracy:.3f} on the mean of the kinds). Error pages count as `nothing`.
+elements, fields and declared types. Except for readers' comments, the labels of blocks do not
+depend on the kind. On held-out sites,
+**{accuracy:.3f}** of the pages get their kind (mean over kinds: {kind_accuracy:.3f}). Error pages count as `nothing`.
 
 {kinds}
 
@@ -94,25 +96,26 @@ blocks' probabilities, weighed by words: **{error:.4f}** (ten bins).
 
 The page's `confidence` is a logistic function of the F1 that the decoder expects and of the page's kind, fitted on {fitted}.
 Against the ROUGE-5 F1 reached: correlation {correlation:.2f},
-calibration error {page_error:.3f} (ten equal groups; the decoder's own expectation {expected_error:.3f}). Of the {lost} pages
+calibration error {page_error:.3f} (ten groups of equal size; {expected_error:.3f} for the
+decoder's own expectation). Of the {lost} pages
 without main content {low:.0%} have a confidence under 0.5.
 
 {confidence}
 
-The risk if doubtful pages are handled elsewhere (1 − mean ROUGE-5 F1 of the pages kept, most certain first):
+If the most doubtful pages are handled elsewhere, the risk (1 − mean ROUGE-5 F1) of the pages that are kept is:
 
 {coverage}
 
-The gain from a better labeler of the least certain pages (a language model, a person), if it is as good as a second
-annotator, with an F1 of {reader} with the first one's:
+The gain if a language model or a person labels the least certain pages as well as a second annotator, who reaches an
+F1 of {reader} compared with the first annotator:
 
 {reader_table}
 
 ## Conventions
 
 `labels.cpu.comments` and `labels.cpu.title` (auto, include, exclude) decide about parts on which annotators
-disagree. The switch is a second output, trained after the network and used only on request: `auto` does not use it.
-It was trained on {commented} of the pages above with made-up comments below their main content, and on {plain} pages
+disagree. `include` and `exclude` use a second output of the network, which was trained afterwards. `auto` ignores it.
+This output was trained on {commented} of the pages above with made-up comments below their main content, and on {plain} pages
 with comments that are not labelled main. Scores against the original labels (mostly without comments and titles), on
 held-out sites:
 
@@ -131,7 +134,7 @@ held-out sites:
 _AFTER_START = """\
 The first {taught} go on from those of the weights `{start}`, which were taught from scratch on
 {seen}, by {epochs} epochs on all pages; each is the mean of before and after, with a share of {share:g} of before.
-The other networks, and what features are standardised by, are those of `{start}`. """
+The other networks, and the means and scales that standardise the features, are those of `{start}`. """
 
 _CHOSEN: Mapping[bool, Mapping[str, str]] = {
     False: {
@@ -274,7 +277,7 @@ def _kinds(examples: Sequence[Example], kinds: IntArray) -> str:
             rows.append(
                 (kind, guesses.total(), f"{guesses[kind] / guesses.total():.2f}", f"{precision:.2f}", confusions)
             )
-    return table(("kind", "pages", "recall", "precision", "else taken for"), rows)
+    return table(("kind", "pages", "recall", "precision", "mistaken for"), rows)
 
 
 def _page_error(confidence: FloatArray, reached: FloatArray) -> float:
@@ -325,10 +328,10 @@ def _reader(held_out: HeldOut) -> str:
     head = (
         "pages read",
         "confidence up to",
-        "their F1 without",
+        "their F1 from `cpu`",
         "F1 of all pages",
-        "of all but articles",
-        "of these are read",
+        "F1 of all but articles",
+        "share of these that is read",
     )
     return table(head, rows)
 

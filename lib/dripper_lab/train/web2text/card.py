@@ -15,7 +15,8 @@ from dripper_labelers.web2text.weights import Weights
 _CARD = """\
 # Model card: labeler `web2text`
 
-Version `{version}`: the first 12 hex digits of the SHA-256 of `web2text_weights.npz`, which is in every row that it labels.
+Version `{version}`: the first 12 hex digits of the SHA-256 of `web2text_weights.npz`.
+Every row that the labeler labels records this version.
 
 **Task.** Marks each block of a web page `main` or `other`, without a GPU. Output per block: label and probability; per page: the
 F1 that its probabilities predict (`confidence`).
@@ -33,7 +34,7 @@ lists the differences from the paper.
 
 ## Training data
 
-Rows marked bad or duplicate, and pages no block of which holds their truth, are left out.
+Rows marked bad or duplicate, and pages with labelled text but no main block, are left out.
 
 {data_sets}
 
@@ -43,8 +44,8 @@ These are scores of these weights on pages of held-out sites: F1 over words agai
 over pages. Ceiling: the F1 of the best choice of blocks.
 
 Held out: **{f1:.4f}** ({n} pages; ceiling {ceiling:.4f}). The weight of pairs ({pair_weight:g}) and the bias of main
-({main_bias:g}) are those with the highest F1 on these pages, out of {tried}, so it is a little too high. With the paper's weight
-of pairs, 0.1, and no bias: {paper_f1:.4f}. Without pairs: {alone_f1:.4f}.
+({main_bias:g}) have the highest F1 on these pages out of {tried} combinations, so this F1 is a little too high. With the paper's
+weight of pairs, 0.1, and no bias: {paper_f1:.4f}. Without pairs: {alone_f1:.4f}.
 
 {scores}
 
@@ -53,8 +54,8 @@ With equal weight for all blocks: accuracy {leaf.accuracy:.3f}, precision {leaf.
 
 ## Limits
 
-- Blocks are judged with their neighbours, seven at a time: a long list, or a long article in different surroundings,
-is decided piece by piece.
+- Each block is judged with its neighbours, seven blocks at a time: a long list, or a long article in different
+surroundings, is decided piece by piece.
 - Most of the pages are English articles.
 - Annotators disagree on comments, titles and captions. The labels follow the conventions of these sets.
 """
