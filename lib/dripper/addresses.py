@@ -91,7 +91,7 @@ def loggable(address: str) -> str:
 
 
 def loggable_text(sentence: str) -> str:
-    """Remove secrets from each URL in a text, such as a library's error message (see `loggable`).
+    """Remove secrets from each URL in a string, such as a library's error message (see `loggable`).
 
     >>> loggable_text("no answer from https://e.org/a?sig=1 in 3 s")
     'no answer from https://e.org/a in 3 s'

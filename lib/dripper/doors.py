@@ -21,7 +21,7 @@ class Doors(Mapping[str, T]):
     """A registry: a read-only mapping from names to parts of one kind, such as labelers."""
 
     def __init__(self, kind: str, group: str, own: Mapping[str, str], companion: str = "") -> None:
-        """Make a registry.
+        """Create a registry.
 
         Args:
             kind: The noun that error messages use for a part, such as "labeler".

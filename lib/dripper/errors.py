@@ -26,7 +26,7 @@ class ErrorCode(StrEnum):
     content coding is unknown."""
     NOT_HTML = "not_html"
     """The content is not HTML but a PDF, an image, JSON, a feed or other data. Only pages without
-    an HTTP header get this code, because records in archives that are not HTML are skipped."""
+    an HTTP header get this code; archive records that are not HTML are skipped."""
     PARSE_FAILED = "parse_failed"
     """The page exceeds a limit of the parser, or MinerU-HTML itself fails on the page."""
     TIME_LIMIT = "time_limit"

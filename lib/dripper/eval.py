@@ -109,7 +109,7 @@ def ratios(hits: float, predicted: float, true: float) -> Score:
 
 
 def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> Score:
-    """Return the ROUGE-N score: the overlap of the two texts' multisets of n-grams (Lin 2004;
+    """Return the ROUGE-N score: the overlap of the multisets of n-grams in both strings (Lin 2004;
     Dripper paper 4.2.2 with n=5).
 
     Edge cases are treated as in the code that computed each tokenizer's published scores. "jieba":

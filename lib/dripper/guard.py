@@ -49,8 +49,8 @@ _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 @dataclass(frozen=True, slots=True)
 class GuardLimits:
-    """The limits for one item: CPU seconds, wall seconds, and bytes of address space that the child
-    may add to its initial size."""
+    """The limits for one item: CPU seconds, wall seconds, and the number of bytes by which the
+    child's address space may grow beyond its initial size."""
 
     cpu_seconds: int
     wall_seconds: float
@@ -213,7 +213,7 @@ class Watchdog:
         self._stop = threading.Event()
 
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items. The clock runs while an item is being made, but not while the caller
+        """Yield the items. The clock runs while an item is being computed, but not while the caller
         uses it. Call this method only once."""
         threading.Thread(target=self._look, name="watchdog", daemon=True).start()
         making = iter(items)
@@ -233,7 +233,7 @@ class Watchdog:
             faulthandler.cancel_dump_traceback_later()
 
     def rest(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield items from other code. The time that this code takes to make an item does not
+        """Yield items from other code. The time that this code takes to compute an item does not
         count."""
         making = iter(items)
         while True:

@@ -72,7 +72,8 @@ class LimitSettings(Section):
     """Maximum CPU seconds. Unlike wall time, they do not depend on how busy the machine is. The
     slowest real page took under 2 s. A page may take 15 times as many seconds of wall time."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
-    """Maximum bytes of address space that a page process may add to its size at the start."""
+    """Maximum number of bytes by which the address space of a page process may grow beyond its
+    initial size."""
 
     @property
     def page_wall_seconds(self) -> int:
@@ -82,9 +83,9 @@ class LimitSettings(Section):
 
     @property
     def stall_seconds(self) -> int:
-        """Seconds without progress after which a reading or extracting worker ends itself, so that
-        Spark retries the task. This is enough to try a page twice, or a storage request ten times
-        for a minute each."""
+        """Seconds without progress after which a reading or extracting worker exits, so that Spark
+        retries the task. This is enough to try a page twice, or a storage request ten times for a
+        minute each."""
         return max(1800, 3 * self.page_wall_seconds)
 
 
@@ -132,7 +133,7 @@ class HtmlSettings(Section):
     noted."""
 
     inert: bool = True
-    """Whether main HTML is made inert: no event handlers, no script URIs, no elements that run or
+    """Whether main HTML becomes inert: no event handlers, no script URIs, no elements that run or
     load code."""
     absolute_links: bool = True
     """Whether to make relative URLs of links, images and other media absolute, with the page's URL
@@ -150,7 +151,7 @@ class HtmlSettings(Section):
 
 
 class MarkdownSettings(Section):
-    """The form of the Markdown made from main HTML."""
+    """The form of the Markdown."""
 
     converter: Literal["dripper", "html2text"] = "dripper"
     """html2text is the converter that the Dripper paper used for its scores. html2text is under
@@ -203,9 +204,10 @@ class StageSettings(Section):
     """Memory for the executor's Python worker, which loads the engine's weights on their way to the
     GPU."""
     commit_pages: int = Field(default=20_000, ge=1)
-    """Pages per engine between two commits of a batch's labels. If the driver is lost, so is this
-    work: 80 minutes on an L4 at 4 pages per second. If an executor is lost, so is one task with a
-    tenth of these pages. Before each commit, all engines wait for the slowest."""
+    """Pages per engine between two commits of a batch's labels. If the driver is lost, all work
+    since the last commit is lost: up to 80 minutes on an L4 at 4 pages per second. If an executor
+    is lost, only its current task is lost, which has at most about a tenth of these pages. Before
+    each commit, all engines wait for the slowest."""
 
 
 class LayoutSettings(Section):
@@ -265,7 +267,7 @@ Output = Literal["main_html", "markdown", "images", "posts", "metadata", "schema
 ALL_OUTPUTS: tuple[Output, ...] = get_args(Output)
 """The optional parts of an extraction."""
 OUTPUTS = ALL_OUTPUTS[:-1]
-"""The parts that are made by default."""
+"""The parts that are produced by default."""
 
 
 def name_rules(profile: str, outputs: Sequence[Output]) -> str:
@@ -286,11 +288,11 @@ class Settings(Section):
     mineru-1.1: exactly the output of these MinerU-HTML versions, including their losses. paper: as
     in the Dripper paper."""
     outputs: tuple[Output, ...] = OUTPUTS
-    """The parts of an extraction to make. The others cost nothing and are null. `text` selects
-    main_html, because the text is made from it. Without `posts`, only pages that the labeler
-    classifies as forums are searched for posts, because the main content of a forum depends on its
-    posts. `schema_org`, the page's JSON-LD, is made only if named here. The `versions` column lists
-    these parts after the profile if they are not the default."""
+    """The parts of an extraction to produce. The other parts cost nothing and are null. `text` also
+    selects main_html, because the text is derived from it. Without `posts`, posts are searched for
+    only in pages that the labeler classifies as forums, because the main content of a forum depends
+    on its posts. `schema_org`, the page's JSON-LD, is produced only if it is named here. The
+    `versions` column lists these parts after the profile if they are not the default."""
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()

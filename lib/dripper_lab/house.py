@@ -1,5 +1,5 @@
-"""Counts the product's lines of code by room, without blank lines, comments and docstrings: `python
--m dripper_lab.house`.
+"""Counts the product's lines of code in each room, without blank lines, comments and docstrings:
+`python -m dripper_lab.house`.
 
 Code that runs third-party weights is counted separately (:data:`FOREIGN`), because it grows with
 the number of supported models, not with the product's features. The figure is a sum, so splitting
@@ -58,7 +58,8 @@ def find_room(path: Path) -> str:
 
 
 def add_up(rooms: dict[str, int]) -> tuple[int, int]:
-    """Return the number of product lines, and the number of lines for third-party weights."""
+    """Return the number of the product's lines, and the number of lines that support third-party
+    weights."""
     foreign = sum(rooms.get(room, 0) for room in FOREIGN)
     return sum(rooms.values()) - foreign, foreign
 

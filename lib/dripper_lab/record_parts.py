@@ -18,8 +18,9 @@ index among blocks with the same path. Lists on the same path, such as the rows 
 one list.
 
 The time is O(n log n): one pass in pure Python over the elements that contain blocks, and then sums
-by number. No labeler uses these features. In `cpu`, they gained 0.000 to 0.003 F1 on 642 held-out
-pages, which may be chance, and took a tenth of the time per page (docs/research/labeler_cpu.md).
+grouped by number. No labeler uses these features. In `cpu`, they gained 0.000 to 0.003 F1 on 642
+held-out pages, which may be chance, and took a tenth of the time per page
+(docs/research/labeler_cpu.md).
 """
 
 import re
@@ -37,9 +38,7 @@ from dripper.tree.elements import HEADINGS, words
 from dripper.tree.tree import Tree
 
 _FEWEST = 3
-"""The minimum number of siblings with the same start tag. Two siblings may be mere columns."""
-_FEWEST_IN_ROWS = 4
-"""The minimum number of elements of a list that consists of pairs of siblings."""
+"""The minimum number of records in a list. Two siblings may be mere columns."""
 _FEWEST_PARTS = 1.5
 """The minimum number of blocks per record, averaged over a list."""
 _LEADERS = HEADINGS | {"dt"}
@@ -211,9 +210,8 @@ class _Holders:
                 if counts[self.paths[child]] > 1:
                     found[self.paths[child]].append(child)
         for path, elements in found.items():
-            is_list = len(elements) >= _FEWEST_IN_ROWS or len(elements) == _FEWEST
             n_blocks = sum(self.ends[element] - self.firsts[element] for element in elements)
-            if is_list and n_blocks >= _FEWEST_PARTS * len(elements):
+            if len(elements) >= _FEWEST and n_blocks >= _FEWEST_PARTS * len(elements):
                 yield from (_Range(self.firsts[element], self.ends[element], (path, -1)) for element in elements)
 
     def number_slots(self, ranges: Sequence[_Range], records: Sequence[int]) -> list[int]:

@@ -55,7 +55,8 @@ class WrongTruth:
 
 @cache
 def wrong_truths() -> Mapping[tuple[str, str], WrongTruth]:
-    """Return the entries by data set and page ID. Raises InputError if a line is malformed."""
+    """Return the entries, keyed by data set and page ID. Raises InputError if a line is
+    malformed."""
     text = files("dripper_lab").joinpath("recipes", FILE).read_text(encoding="utf-8")
     lines = text.removesuffix("\n").split("\n")
     entries = [parse_entry(line, number) for number, line in enumerate(lines, 1)]

@@ -3,7 +3,8 @@
     pipeline.add_stage(DripperPages(labeler="cpu,lm", model="…", gpus=1))
 
 This stage splits pages on CPUs, uses GPUs to label the pages that `cpu` is unsure of, and finishes
-all pages on CPUs. Every page remains a row; a page that fails has an `error_code`.
+all pages on CPUs. The output has a row for every page; the row of a page that fails has an
+`error_code`.
 
     CommonCrawlDownloadExtractStage(…, html_extraction=DripperAlgorithm())
 

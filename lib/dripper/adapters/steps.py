@@ -88,7 +88,7 @@ class PagePlan:
         options: Mapping[str, Any],
         **named: Any,
     ) -> "PagePlan":
-        """Make a plan, after checking everything that can be checked without a GPU. Raises
+        """Create a plan, after checking everything that can be checked without a GPU. Raises
         UsageError if anything is wrong.
 
         Args:

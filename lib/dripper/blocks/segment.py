@@ -3,8 +3,8 @@ step 3, A.10). All profiles share these rules, except for `columns_decide`. Only
 its own rules for classifying elements.
 
 An element is a *block* unless its name is in INLINE. But cells are blocks only in layout tables,
-and list items only in layout lists. A block without blocks inside becomes a paragraph. So does a
-whole data table or plain list. Text and inline elements between paragraphs, up to the next block
+and list items only in layout lists. A block without blocks inside becomes a paragraph, and so does
+a whole data table or plain list. Text and inline elements between paragraphs, up to the next block
 or `br`, form a *run*.
 """
 

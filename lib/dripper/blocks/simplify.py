@@ -84,7 +84,7 @@ def write_simplified(
         surround: Returns the markup around a block. If None, this is the block's own tags or, for a
             run, the tags of the element that contains the run.
     """
-    # Alternating texts and tags, as in `parts`.
+    # Strings and tags in turn, as in `parts`.
     out, starts = [""], list[int]()
     for block in blocks:
         _, _, element, is_run, first, last = block
@@ -172,7 +172,7 @@ def _shorten_odd_tag(name: str, tag: str) -> str:
 
 
 def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, int]]) -> None:
-    """Shorten the lists inside blocks, in place in `parts`. `ul` and `ol` keep their first and last
+    """Shorten the lists inside blocks by changing `parts`. `ul` and `ol` keep their first and last
     item, and `dl` keeps its first and last term.
 
     Args:
@@ -204,8 +204,8 @@ def _shorten(tree: Tree, parts: list[str], element: int, kids: list[int]) -> Non
 
 
 def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, table_cutoff: float) -> None:
-    """Truncate the text of the block `parts[first : last + 1]` after `cutoff` characters, in place.
-    The end tags of open elements are kept.
+    """Truncate the text of the block `parts[first : last + 1]` after `cutoff` characters, by
+    changing `parts`. The end tags of open elements are kept.
 
     `cutoff` applies to all text outside tables and formulas, and `table_cutoff` to all text inside.
     As in MinerU-HTML 1.1, text inside a table or formula also counts towards `cutoff` if it comes

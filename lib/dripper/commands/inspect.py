@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _take_first(items: Iterable[PageInput], limit: int) -> Iterator[PageInput]:
-    """Yield the first `limit` items. If there are more, print a message to stderr."""
+    """Yield the first `limit` items. If any items remain, print a message to stderr."""
     rest = iter(items)
     yield from islice(rest, limit)
     if next(rest, None) is not None:

@@ -1,5 +1,5 @@
-"""Runs `dripper lm probe`, which reads unrestricted answers of a checkpoint, and reports the answer
-settings that fit them."""
+"""Runs `dripper lm probe`, which lets a checkpoint answer without restrictions, and reports the
+settings that fit the form of its answers."""
 
 import argparse
 

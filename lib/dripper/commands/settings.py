@@ -31,7 +31,7 @@ def add(commands: Parsers) -> None:
 
 
 def run(_: argparse.Namespace) -> int:
-    """Print a YAML file with every setting below its docstring."""
+    """Print all settings as YAML. The comment above each setting is its docstring."""
     write("\n".join([*_write_comment(_HEAD, ""), "", *_write_section(Settings, "")]))
     return 0
 
@@ -60,7 +60,8 @@ def _write_section(section: type[Section], indent: str) -> Iterator[str]:
 
 
 def _read_docstrings(section: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring of each setting, by name, including the settings of base classes."""
+    """Return the docstrings of all settings, keyed by name, including the settings of base
+    classes."""
     found: dict[str, str] = {}
     for base in reversed(section.__mro__):
         if base is not Section and issubclass(base, Section):

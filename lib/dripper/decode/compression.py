@@ -36,8 +36,8 @@ request."""
 
 
 MAX_DICTIONARY = 1 << 24
-"""Maximum size of a dictionary: 16 MiB. In `.warc.zst` files, dictionaries have a few MB at most,
-but 16 KB of zstd may inflate to 1.5 GB."""
+"""Maximum size of a dictionary: 16 MiB. In `.warc.zst` files, dictionaries are no larger than a few
+MB, but 16 KB of zstd may inflate to 1.5 GB."""
 
 
 class DecompressionError(Exception):

@@ -52,7 +52,7 @@ def _find_folder(langid: Any) -> Path | None:
 
 def _map(folder: Path, kind: Any) -> Any:
     ptc, pc, classes, moves, row, output = (np.load(folder / f"{part}.npy", mmap_mode="r") for part in _PARTS)
-    # A memoryview returns plain integers; numpy would make an object for each.
+    # A memoryview returns plain integers; numpy would create an object for each.
     return kind(
         np.asarray(ptc), np.asarray(pc), classes.tolist(), memoryview(moves), output.tolist(),
         norm_probs=True, tk_row=row.tolist(),

@@ -40,7 +40,8 @@ _MOST_WITH_HEADS = 16
 """Maximum number of row groups to search for heads, the largest groups first. Each search reads all
 marks in the rows, and all rows beside them."""
 NAMES_WITHIN = 300
-"""Number of characters to search for names at the beginning of a start tag."""
+"""Number of characters at the beginning of a start tag in which class names and ids are searched
+for."""
 _FEWEST_CHARACTERS = 20
 """Minimum number of characters outside links in a post."""
 _FEWEST_EACH = 60
@@ -233,7 +234,7 @@ class Groups:
 
     @cached_property
     def _titles(self) -> tuple[list[int], list[str]]:
-        """The headings that link to other pages, and their texts in the same order."""
+        """The headings that link to other pages, and the text of each, in the same order."""
         tree, titles = self._tree, dict[int, str]()
         for element in tree.named(HEADINGS):
             around = (*tree.nearest(element, 3)[:-1], *range(element + 1, min(tree.lasts[element], element + 9) + 1))

@@ -21,7 +21,7 @@ NEAR = 24
 """Number of elements to search inside an element, from its start on, for a name or for a link to a
 quoted post."""
 _MOST_INSIDE = 48
-"""Maximum number of texts and tags in an element that holds a single name or date."""
+"""Maximum number of parts (strings and tags) in an element that holds a single name or date."""
 FEWEST_IN_ORDER = 3
 """Minimum number of ascending or descending dates that show that posts are in order."""
 _MOST_WORDS = 5

@@ -99,9 +99,9 @@ class PageView:
     posts: Sequence[Mapping[str, Any]] = ()
     comments: str | None = None
     html: bytes = field(default=b"", repr=False)
-    """The page in the form that exported ground truth stores."""
+    """The page's bytes as exported ground truth stores them."""
     encoding: str | None = None
-    """The encoding of `html` that the exported ground truth states."""
+    """The encoding of `html` to record in exported ground truth."""
 
 
 def view_page(extractor: Extractor, page: PageInput) -> PageView:
@@ -145,7 +145,7 @@ def find_refused(page: Page, examination: Examination) -> list[tuple[str, str]]:
 
 
 def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
-    """Return a page in the form that data sets store, and the encoding to record in the page's row.
+    """Return a page's bytes as data sets store them, and the encoding to record in the page's row.
 
     The page is stored as served, but decompressed. If the HTTP header stated the encoding, the page
     is stored as UTF-8, because a data set does not keep the header.

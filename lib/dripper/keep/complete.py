@@ -79,7 +79,7 @@ _PARTS_OF_A_QUESTION = 2
 
 
 class Blocks:
-    """The blocks of a page, with look-ups by element."""
+    """The blocks of a page, with methods that look up the blocks of an element."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -136,8 +136,8 @@ class Blocks:
 
 def add_notes(page: Blocks, main: list[bool]) -> None:
     """Mark the footnotes of main text. If an element with a name such as `footnotes` holds all
-    notes, mark the whole element. Rows of links are not marked, because they point to copies of the
-    work that a note names."""
+    notes, mark the whole element. Rows of links in a note are not marked: they lead to copies of
+    the work that the note cites."""
     references = find_references(page.tree)
     chosen = {target for mark, target in references.marks.items() if any(main[i] for i in page.inside(mark))}
     holders, parts = find_holders(page.tree, chosen), find_parts(page.tree, references.notes)
@@ -178,9 +178,11 @@ def add_siblings(page: Blocks, main: list[bool]) -> None:
     label.
 
     If most strings at a position are main, all of them become main, except links. If most records
-    begin with a string (a head) right before main text, these heads become main too. A head that is
-    a link, such as a card title, must differ from all other heads. Other heads must be names with
-    one text each, and their records must be between main text.
+    begin with a string (a head) right before main text, these heads become main too, with two
+    exceptions. A head that is a link, such as a card title, becomes main only if no other head has
+    the same text. A head that is not a link becomes main only under two conditions: no record has
+    more than two strings (such as a name and its text), and main text is before and after the
+    records.
 
     On 4,452 training pages, ROUGE-5 F1 is 0.0001 higher than with separate rules for titles and
     cells; no kind of page loses more than 0.0013.

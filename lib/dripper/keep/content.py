@@ -30,8 +30,8 @@ class Content:
     """Posts in order. Each key is the element number of the `hr` before the post. These `hr` have
     no markup."""
     images: Mapping[int, ShownImage]
-    """Images in document order, by element number. Their positions in the Markdown are not set
-    yet."""
+    """Images in document order, keyed by element number. Their positions in the Markdown are not
+    set yet."""
 
 
 def cut_content(

@@ -29,7 +29,7 @@ class Cut(NamedTuple):
     """The parts of a page's main HTML."""
 
     parts: list[str]
-    """Alternating texts and tags, as in `Tree.parts`."""
+    """Strings and tags in turn, as in `Tree.parts`."""
     posts: dict[int, int]
     """Maps the id of each post's first block to the index in `parts` of the `<hr>` before the post.
     These `<hr>` are not part of main HTML."""
@@ -175,7 +175,7 @@ class _Cutter:
         self.numbers: dict[int, dict[int, int]] = {}
         self.last_number: dict[int, int] = {}
         self.out: list[str] = [""]
-        """Alternating texts and tags. The last part is a text."""
+        """Strings and tags in turn. The last part is always a string."""
         self.posts: dict[int, int] = {}
         self.open: list[int] = []
         self.line: int | None = None
@@ -221,8 +221,8 @@ class _Cutter:
         self.out += tag, ""
 
     def fill_row(self, row: int, before: int) -> None:
-        """Write an empty cell for each cell of the row that begins before part `before` and has no
-        main content. Only for rows with several kept cells."""
+        """In a row with several kept cells, write an empty cell in place of each cell that begins
+        before part `before` and has no main content."""
         tree, child = self.tree, self.next_child[row]
         while child <= tree.lasts[row] and tree.opens[child] < before:
             if tree.tags[child] in CELLS and tree.opens[child] not in self.rows[row]:
@@ -269,7 +269,7 @@ class _Cutter:
         self.in_line = part.last if self.is_in_line(part, part.last) and not self.ends_in_break else None
 
     def is_in_line(self, part: Slice, edge: int) -> bool:
-        """Return whether a browser shows this edge of a slice inside a line."""
+        """Return whether a browser starts no new line at this edge of a slice."""
         return part.is_run or self.tree.names.get(self.tree.parts[edge]) not in LINE_BREAKING
 
     def part_from(self, before: int, part: Slice, opened: set[str]) -> None:

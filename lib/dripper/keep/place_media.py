@@ -201,8 +201,8 @@ class _Places:
         return self.is_kept(first) or bisect_left(self._kept_firsts, first) < bisect_left(self._kept_firsts, last + 1)
 
     def _leave_out_captions(self, sizes: list[int]) -> None:
-        """Set the sizes of blocks in figures to 0, in place. A figure with more text than a caption
-        keeps its sizes."""
+        """Set the entries in `sizes` for blocks in figures to 0. If a figure has more text than a
+        caption, its blocks keep their sizes."""
         tree, said, end = self._tree, list(accumulate(sizes, initial=0)), -1
         for element in tree.find("figure"):
             first = bisect_left(self._firsts, tree.opens[element])

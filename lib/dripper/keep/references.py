@@ -35,7 +35,7 @@ name such as `footnote`."""
 _MOST_ABOVE = 8
 """Maximum number of elements between a note and the element that holds all notes."""
 _MOST_PARTS = 4
-"""Maximum number of paragraphs in a note with its number in a separate block."""
+"""Maximum number of paragraphs in a note, if the note's number is in a separate block."""
 _WHOLE_PAGE = words("html body main article")
 
 
@@ -62,9 +62,10 @@ def find_references(tree: Tree) -> References:
     """Return the notes of a page, and the marks that point to them.
 
     A mark is a link to a later position on the page, with a number or a symbol as its text. In
-    addition, the link or an element right around it is superscript or has a name such as
-    `footnote`, or the note links back. All marks of a note have the same text. Links with different
-    numbers and the same target are not marks: they point to a list of sources or reservations.
+    addition, one of two conditions must hold: the note links back to the mark, or the mark (or an
+    inline element around it) is superscript or has a name such as `footnote`. All marks of a note
+    have the same text. Links with different numbers and the same target are not marks: they point
+    to a list of sources or reservations.
     """
     near = [tag for tag in tree.names if tag[:3] == "<a " and (' href="#' in tag or "noteref" in tag)]
     hrefs = {tag: href for tag in near if (href := _read_target(tag))}
@@ -134,8 +135,8 @@ def _names_match(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 
 
 def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool]) -> bool:
-    """Return whether a mark (the last of `around`) or an inline element around the mark is
-    superscript or has a name such as `footnote`."""
+    """Return whether a mark or an inline element around it is superscript or has a name such as
+    `footnote`. `around` contains these elements, and last the mark."""
     for element in reversed(around):
         if tree.tags[element] not in INLINE:
             return False

@@ -54,8 +54,8 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
 
 
 def rewrite_tree(tree: Tree, settings: HtmlSettings, base: Base | None, *, best_images: bool = True) -> None:
-    """Rewrite the tree of main HTML in place, as `rewrite` does. The parts of removed elements
-    become empty.
+    """Change an existing tree of main HTML in the same way as `rewrite`. The parts of removed
+    elements become empty.
 
     Args:
         best_images: Whether to give each image the best of its URLs.

@@ -38,7 +38,7 @@ class Labels:
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":
-        """Make labels without probabilities, for labelers that apply a rule.
+        """Create labels without probabilities, for labelers that apply a rule.
 
         >>> Labels.certain(np.array([True])).probability
         array([nan], dtype=float32)
@@ -59,7 +59,7 @@ class SimplifiedPage:
 
     @classmethod
     def of(cls, page: Page, draft: Labels | None = None) -> "SimplifiedPage":
-        """Make the input from a page."""
+        """Create the input from a page."""
         return cls(page.simplified_html, len(page.blocks), draft)
 
 

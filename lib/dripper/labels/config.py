@@ -43,8 +43,8 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = (), defa
 
 
 def from_values(values: Mapping[str, Any]) -> Settings:
-    """Make settings from a mapping of dotted keys to values. All other keys have their defaults.
-    Raises SettingsError.
+    """Create settings from a mapping of dotted keys to values. All other settings have their
+    defaults. Raises SettingsError.
 
     >>> from_values({"limits.page_cpu_seconds": 5}).limits.page_cpu_seconds
     5

@@ -101,7 +101,7 @@ class Engine:
 
     @property
     def warnings(self) -> Mapping[str, str]:
-        """Return the labeler's warnings by setting."""
+        """Return the labeler's warnings, keyed by setting."""
         return self.labeler.warnings if isinstance(self.labeler, WarningLabeler) else {}
 
     def _attempt(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:

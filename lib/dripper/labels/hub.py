@@ -32,7 +32,7 @@ def fetch_snapshot(setting: str, model: str, patterns: Sequence[str], hub: Any) 
     """
     try:
         return Path(hub.snapshot_download(model, allow_patterns=list(patterns)))
-    except Exception as error:  # The hub raises many kinds of errors. To a user, they all mean the same.
+    except Exception as error:  # The hub raises many kinds of errors. They all mean the same thing to a user.
         raise MachineError(
             f"{setting}={model} is not a folder here and cannot be fetched from the hub "
             f"({type(error).__name__}). Fetch it where there is a network, and set {setting} to its folder"

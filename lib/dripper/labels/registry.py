@@ -23,12 +23,12 @@ LABELERS: Doors[LabelerEntry] = Doors(
     },
     "dripper_labelers.entries:LABELERS",
 )
-"""All labelers by name. Each entry must be a `LabelerEntry` of the same name."""
+"""All labelers, keyed by name. Each entry must be a `LabelerEntry` of the same name."""
 COMPOSITES: Doors[Callable[[str], LabelerEntry]] = Doors(
     "kind of labeler", "dripper.composite_labelers", {}, "dripper_labelers.entries:COMPOSITES"
 )
 """Labelers that combine others have names of the form `kind:members`. Maps each kind to a function
-that makes an entry from such a name."""
+that creates an entry from such a name."""
 
 
 def load(name: str, **options: Any) -> Labeler:

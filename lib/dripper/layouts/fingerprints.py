@@ -20,8 +20,8 @@ kilobytes long."""
 
 class Paths:
     """Hashes the paths of one page's elements. A path consists of the tags from the root to the
-    element, each with its class names in alphabetical order and its id. Each run of digits counts
-    as 0."""
+    element, each with its class names in alphabetical order and its id. In names and ids, each run
+    of digits is replaced by 0."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -78,7 +78,7 @@ class Fingerprints:
     paths: Hashes
     """Hashes of the blocks' paths (see `Paths`)."""
     texts: Hashes
-    """Hashes of the blocks' texts, in lower case, with white space collapsed and each run of digits
+    """Hashes of each block's text in lower case, with white space collapsed and each run of digits
     replaced by 0."""
 
 

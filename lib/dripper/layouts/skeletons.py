@@ -94,8 +94,8 @@ def group_by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) ->
 
 
 def join_layouts(skeletons: Iterable[Skeleton], leaders: Iterable[Skeleton] = ()) -> dict[str, Skeleton]:
-    """Map the `layout_id` of each skeleton of a site to the skeleton's leader, which is the
-    skeleton that gives a template its name.
+    """Group a site's skeletons into layouts. Return a mapping from the `layout_id` of each skeleton
+    to the leader of its group. The group's template is named after the leader.
 
     A skeleton that is not similar to any leader becomes a leader. Afterwards, every skeleton gets
     its most similar leader.

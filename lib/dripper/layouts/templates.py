@@ -52,7 +52,7 @@ class _Vote:
 
 @dataclass(slots=True)
 class Template:
-    """The label votes of a layout's representatives, summed by path and by text."""
+    """The label votes of a layout's representatives, summed for each path and for each text."""
 
     paths: dict[int, _Vote] = field(default_factory=dict)
     texts: dict[int, _Vote] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A page labelled by its template."""
+    """The labels that a page gets from its layout's template."""
 
     labels: Labels
     covered: float
@@ -172,11 +172,11 @@ def choose_representatives(pages: Mapping[str, PageBlocks], k: int = REPRESENTAT
 
     A path's weight is the number of words at this path on all pages. Each choice is the page that
     adds the most weight. If several pages add the same weight, the one with the lowest id is
-    chosen. Once the chosen pages show all paths, all weights count again for the other pages,
+    chosen. Once the chosen pages show all paths, the next page is chosen as if it were the first,
     because the same template may contain other content.
 
     Args:
-        pages: The blocks of each page, by page id.
+        pages: The blocks of each page, keyed by page id.
         k: The maximum number of pages to choose.
     """
     weights = Counter[int]()

@@ -63,7 +63,7 @@ FORMATS: Doors[Format] = Doors(
         "jsonl": f"{__name__}:JSON_LINE",
     },
 )
-"""Formats by name."""
+"""Formats, keyed by name."""
 
 
 def write_front_matter(extraction: Extraction, url: str | None) -> str:

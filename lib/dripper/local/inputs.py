@@ -40,8 +40,9 @@ class Input(NamedTuple):
     """The canonical address, which identifies the file."""
     kind: InputKind = InputKind.PAGE
     below: str = ""
-    """The path relative to the folder that the user named. If the user named the file itself, the
-    path as typed, or only the file name if that path is absolute or contains `..`."""
+    """The path relative to the folder that the user named. If the user named the file itself, this
+    is the path as typed. If such a path is absolute or contains `..`, only the file name is
+    used."""
     problem: str = ""
     """The reason why a file is missing."""
 

@@ -12,7 +12,8 @@ FORM = '{"html": "…", "url": "…", "format": "…"}, all strings; only html i
 
 
 def read_json_page(body: bytes) -> dict[str, str]:
-    """Return the members of the object in `body` by name: `html`, and `url` and `format` if given.
+    """Return the members of the JSON object in `body`: `html`, and `url` and `format` if they are
+    given.
 
     Any other member, or a value that is not a string, raises ValueError without being parsed.
 

@@ -37,7 +37,7 @@ def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
     `text`.
 
     Raises:
-        UsageError: There is no column with one of the names.
+        UsageError: At least one of the names is not the name of a column.
     """
     columns = {column.name: column for column in (*COLUMNS, TEXT)}
     for name in names:

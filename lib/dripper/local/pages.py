@@ -48,7 +48,7 @@ class InputCounts:
     already_written: int = 0
     """Pages that already have a row."""
     skipped: Counter[str] = field(default_factory=Counter)
-    """Archive records that are not pages, by reason."""
+    """Number of archive records that are not pages, keyed by reason."""
     faults: dict[str, int] = field(default_factory=dict)
     """Archive → number of faults in it. Reading continued after each fault."""
     bad: dict[str, str] = field(default_factory=dict)

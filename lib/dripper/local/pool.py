@@ -85,7 +85,7 @@ def _hand_out(
     at_work: dict[Guard[Item, Result], Item],
     may_take: Callable[[], bool],
 ) -> bool:
-    """Give idle processes the next items, and return whether any process is at work."""
+    """Give the next items to idle processes, and return whether any process is busy."""
     while idle and may_take() and (item := next(waiting, _NONE)) is not _NONE:
         guard = idle.pop()
         guard.start(item)

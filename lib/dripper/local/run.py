@@ -66,7 +66,7 @@ class RunResult:
     pages: int
     """New rows."""
     errors: Mapping[str, int]
-    """New rows without an extraction, by error code."""
+    """Number of new rows without an extraction, keyed by error code."""
     inputs: InputCounts
     seconds: float
     failed: Sequence[str] = ()

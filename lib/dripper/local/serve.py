@@ -5,8 +5,8 @@
 
 The server fetches nothing, and no request ever sees another request's page. Every resource that
 clients can use up is limited: connections, body bytes, waiting requests, and seconds per request.
-Uvicorn with Starlette would need four more packages, and would limit neither the bytes nor the
-seconds.
+Uvicorn with Starlette would need four more packages, and would limit neither the size of a body nor
+the time for a request.
 """
 
 import io
@@ -249,7 +249,8 @@ class _Handler(BaseHTTPRequestHandler):
         return target.query
 
     def _read_page(self) -> tuple[_Page, str]:
-        """Return the page in the request and the requested format; raises _RefusalError."""
+        """Return the page that a request contains, and the output format that it asks for; raises
+        _RefusalError."""
         query = {name: values[-1] for name, values in parse_qs(self._split_target("/extract")).items()}
         _check_query(query)
         declared = self.headers.get("Content-Type")
@@ -372,7 +373,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(*of_server)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection unless there are already too many."""
+        """Serve a connection, or answer with status 503 if too many connections are open."""
         if self._connections.acquire(blocking=False):
             super().process_request(request, client_address)
             return

@@ -29,7 +29,7 @@ MANIFEST = "pages.jsonl"
 
 
 class PageRow(NamedTuple):
-    """The output for one page, made in the process that extracts the page."""
+    """The output for one page, created in the process that extracts the page."""
 
     line: bytes
     """The row as a line of JSON."""

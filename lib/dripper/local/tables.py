@@ -43,7 +43,7 @@ class Row(NamedTuple):
     html: bytes = b""
     url: str = ""
     is_raw: bool = False
-    """Whether the table stores the page as bytes, which still have to be decoded."""
+    """Whether the table stores the page as bytes, which must still be decoded."""
     error: tuple[ErrorCode, str] | None = None
 
 

@@ -1,1 +1,1 @@
-"""Splits, labels and extracts one page without Spark, and makes the page's table rows."""
+"""Splits, labels and extracts one page without Spark, and creates the page's table rows."""

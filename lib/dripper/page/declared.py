@@ -25,7 +25,7 @@ _TAG = re.compile("</?[a-z][^<>]*>", re.IGNORECASE)
 
 
 def read_declared(page: Page) -> Page:
-    """Return a page made from the declared text, or `page` itself. The declared text is used if
+    """Return a page created from the declared text, or `page` itself. The declared text is used if
     `page` shows little text or a notice, and does not already show the declared text."""
     declared = page.hints.declared.strip()
     if len(declared) < _SHORTEST or not find_profile(page.profile).keeps_units:
@@ -44,5 +44,5 @@ def read_declared(page: Page) -> Page:
 
 
 def is_declared(page: Page) -> bool:
-    """Return whether `read_declared` made the page from the text in its JSON-LD."""
+    """Return whether `read_declared` created the page from the text in its JSON-LD."""
     return len(page.hints.body) >= _SHORTEST and page.hints.body == "\n".join(block.text for block in page.blocks)

@@ -189,7 +189,8 @@ def extract(
         url: The page's URL. If None, the URL that the page itself states, if any.
         labeler: A name that `dripper.labels.load` knows, by default `cpu`. The labeler is loaded
             once per process.
-        settings: Settings by key, as in conf/base.yml: `{"limits.page_cpu_seconds": 5}`.
+        settings: Settings with their full keys, as in conf/base.yml: `{"limits.page_cpu_seconds":
+            5}`.
         outputs: The parts of the extraction to make, as in the `outputs` setting; other parts cost
             nothing. `["text", "metadata"]` takes three quarters of the time of all parts.
         options: The labeler's own options: `extract(html, labeler="lm", model="…", endpoint="…")`.

@@ -39,7 +39,7 @@ from dripper.write.text import to_text
 
 DEFAULT_SETTINGS = Settings()
 _OF_MAIN_HTML: tuple[Output, ...] = ("main_html", "markdown", "images")
-"""The outputs that are made from main HTML, and main HTML itself."""
+"""The outputs that are derived from main HTML, and main HTML itself."""
 KEPT, OF_THREAD = "html.keep", "post of a thread"
 """Two reasons for marking a block as main against its label. Another reason is either the
 fallback's name or comes from `keep.complete`."""
@@ -196,7 +196,7 @@ class Finisher:
     def examine(
         self, decoded: Decoded, url: str | None, profile: str, labeler: str, ask_labels: AskLabels
     ) -> Examination:
-        """Return the extraction of a page, and the blocks and labels from which it was made.
+        """Return the extraction of a page, and the blocks and labels from which it was created.
 
         Args:
             url: The page's URL. If None, the URL that the page itself states (`find_own_address`).
@@ -225,7 +225,8 @@ class Finisher:
 
     def _choose(self, page: Page, decoded: Decoded, labels: Labels | None, labeler: str, detail: str) -> Choice:
         """Choose the blocks for the extraction: the labeler's blocks, or the fallback's if the
-        labeler marked none. If the page was made from its declared text, all blocks are chosen."""
+        labeler marked none. If the page was created from its declared text, all blocks are
+        chosen."""
         is_ours = find_profile(page.profile).keeps_units
         if is_ours and is_declared(page):
             n_blocks = len(page.blocks)
@@ -266,7 +267,7 @@ class Finisher:
         return is_kept
 
     def _extract(self, page: Page, choice: Choice, base: Base | None) -> Extraction:
-        """Make the extraction from the chosen blocks."""
+        """Create the extraction from the chosen blocks."""
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         title = (page.metadata.title if page.metadata is not None else None) or " ".join(page.title.split())
         asked, is_found = self._asked, bool(choice.posts.found)

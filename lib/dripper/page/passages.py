@@ -94,7 +94,7 @@ def _collect(markdown: str, max_words: int, posts: Sequence[Any]) -> Iterator[Pa
 def _make_passage(
     markdown: str, units: Sequence[tuple[_Unit, int]], path: Sequence[tuple[int, str]], post: Any
 ) -> Passage:
-    """Make a passage from units.
+    """Join units to a passage.
 
     Args:
         units: The units, each with its number of words.

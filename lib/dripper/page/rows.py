@@ -1,5 +1,5 @@
-"""Makes table rows from records and their extractions. Also finds a host's registered domain in the
-Public Suffix List, without network access.
+"""Creates table rows from records and their extractions. Also finds a host's registered domain in
+the Public Suffix List, without network access.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ OF_OUTPUTS: Mapping[str, Output] = {
     "comments": "posts",
     "published_date": "metadata",
 }
-"""Column → the output that the column is made from (see the `outputs` setting)."""
+"""Column → the output (see the `outputs` setting) from which the column is filled."""
 SURE, DOUBTFUL = 0.85, 0.5
 """Confidence bounds (docs/tables.md). At SURE or above, a page's labels can be trusted. Below
 DOUBTFUL, most pages have wrong labels."""

@@ -1,4 +1,4 @@
-"""Decodes, splits and labels a page. `dripper.page.finish` then makes the extraction."""
+"""Decodes, splits and labels a page. `dripper.page.finish` then creates the extraction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -104,7 +104,7 @@ def preprocess_page(
 
 def preprocessed_columns(page: Preprocessed, profile: str, first: tuple[str, str] | None = None) -> Row:
     """Return the columns that the later stages read, including `finish_row`. Together with
-    `record_columns`, they make a row of the `pages` table, except `simplified_html` and `tokens`,
+    `record_columns`, they form a row of the `pages` table, except `simplified_html` and `tokens`,
     which belong to the `blocks` table.
 
     Args:
@@ -178,8 +178,8 @@ def finish_row(finisher: Finisher, row: Row) -> Extraction:
 
 def with_first_labels(row: Row) -> Row:
     """Return the row with the labels to use. If the next labeler of a chain did not get the page or
-    marked no block as main, these are the first labeler's labels, and only `method` may name the
-    next labeler."""
+    marked no block as main, these are the labels of the first labeler. In that case, only `method`
+    may name the next labeler."""
     first, last = row.get("first_labels"), row["labeler"]
     if first is None or (_fits(row["main"], row) and any(row["main"])):
         return row

@@ -125,7 +125,7 @@ def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Nam
 
 @contextmanager
 def session(settings: Settings) -> Iterator["SparkSession"]:
-    """Yield a Spark session. Stop it at the end if this program made it.
+    """Yield a Spark session. Stop it at the end if this program created it.
 
     Raises MachineError if there is no suitable Spark.
     """

@@ -114,8 +114,7 @@ def _mend_json(source: str) -> str:
 
 
 def _load(source: str) -> list[Any]:
-    """Parse a JSON-LD script into its top-level values, or [] if the script is broken or too
-    long."""
+    """Return the top-level values of a JSON-LD script; [] if the script is broken or too long."""
     source = drop_escaped(source) if len(source) <= MAX_JSON_CHARS else ""
     for text in (source, _mend_json(source)):
         try:

@@ -29,7 +29,7 @@ _SHOWN_ALONE = INLINE | LINE_BREAKING | PHRASING | words("html head title math")
 _MOST_AROUND = 8
 """Maximum number of nested elements to check, from an element outwards."""
 _FEW_PARTS = 200
-"""Maximum number of parts (texts and tags) inside an element to search for text."""
+"""Maximum number of parts (strings and tags) inside an element to search for text."""
 _CJK = "\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff64\U00020000-\U0003ffff"
 """Han, kana and their punctuation: scripts without spaces between words (Hangul has them)."""
 _WRAP = re.compile(rf"(?<=[{_CJK}])[ \t\r]*\n[ \t\r\n]*(?=[{_CJK}])")
@@ -90,7 +90,8 @@ def _is_beside_text(tree: Tree, element: int) -> bool:
 
 
 def join_formulas(tree: Tree) -> None:
-    """Join a paragraph that ends right before a formula with the rest of the sentence, in place.
+    """Repair paragraphs that end right before a formula, by joining them with the rest of the
+    sentence.
 
     Programs that write formulas have often put a `<div>` into a `<p>`. In HTML, the `<div>` ends
     the paragraph: `<p>When </p><math>…</math>, there are two`.
@@ -183,8 +184,8 @@ def write_annotations(tree: Tree) -> list[str]:
 
 
 def find_kept_lines(tree: Tree) -> list[int]:
-    """Return the indexes in `tree.parts` of text with line breaks that browsers show because of a
-    `white-space` style. Code is left out. 2 of 3,598 pages have such text."""
+    """Return the indexes in `tree.parts` of the strings in which browsers show line breaks because
+    of a `white-space` style. Code is left out. 2 of 3,598 pages have such text."""
     tags = {tag for tag, style in tree.values("style").items() if _KEEPS_LINES.search(style)}
     found = dict[int, None]()
     for element in tree.tagged(tags):

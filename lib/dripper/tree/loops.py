@@ -28,7 +28,7 @@ def choose(values: list[str], wanted: Container[str], places: list[int] | None =
 
 
 def find_joints(parts: list[str], marks: list[str], ends: str, begins: str) -> list[tuple[int, int]]:
-    """Find the runs of tags that begin no line and are between two texts that could be read as one
+    """Find the runs of tags that begin no line and separate two strings that could be read as one
     word. Return the numbers of each run's first and last tag, counted from 0.
 
     Args:

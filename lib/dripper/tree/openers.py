@@ -35,10 +35,11 @@ _OPENS_ELSE = re.compile(
 )
 """Marks of menus, dialogs and the like, in lower case."""
 _OPENERS = (' aria-controls="', ' popovertarget="', " data-ta", ' data-toggle="')
-"""Beginnings of a control's attributes that contain the id of the part to open, such as
-`data-target` and `data-tab`."""
+"""The ways in which an attribute of a control may begin if its value is the id of the part to open.
+Examples are `data-target` and `data-tab`."""
 _KEYS = (' id="', ' data-tab-key="', ' data-tab="', ' data-tab-id="')
-"""Beginnings of a part's attributes that contain the name by which a control refers to the part."""
+"""The ways in which an attribute of a part may begin if its value is the name that a control uses
+for the part."""
 _MORE = re.compile(
     r"\b(?:more|full|expand|open|reveal|continue|answers?|solutions?|hints?|spoilers?|transcript|details?|show|read|view|"
     r"mehr|weiterlesen|weiter|anzeigen|suite|plus|lire|afficher|más|mas|ver|leer|mostrar|mais|leia|continua|leggi|altro|"

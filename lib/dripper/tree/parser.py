@@ -3,8 +3,8 @@ quadratic time.
 
 lexbor needs linear time except in three cases (see `ParserLimits`), and real pages stay far below
 all three limits. A page that would take minutes or gigabytes becomes an error row. The check only
-counts open elements by name. Markup that is made to deceive this count can still reach the time and
-memory limits of `dripper.guard`.
+counts open elements by name. Markup that is written to deceive this count can still reach the time
+and memory limits of `dripper.guard`.
 """
 
 import re
@@ -78,8 +78,8 @@ class ParserLimits(NamedTuple):
     """Maximum number of attributes of one tag, or of all `html` and `body` tags together, because
     the parser merges these tags. Each attribute is compared with all previous attributes."""
     repeats: int = 1_000_000
-    """Maximum number of copied elements (260 bytes each). The parser reopens an `i` without an end
-    tag in every later block."""
+    """Maximum number of copied elements (260 bytes each). If an `i` element has no end tag, the
+    parser opens a copy of it in every later block."""
 
 
 DEFAULT_LIMITS = ParserLimits()

@@ -66,7 +66,7 @@ def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
 
 def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
     """Add a space between adjacent elements if browsers show a gap there. Return only the modified
-    texts, by index.
+    strings, keyed by index.
 
     Takes linear time.
 

@@ -111,8 +111,8 @@ def scan(
 
 
 def make_tree(parts: list[str]) -> Tree:
-    """Build the tree of HTML parts, that is, of texts and tags as `split` returns them. An empty
-    tag counts as an element without name and markup.
+    """Build a tree from the parts of HTML, which are strings and tags as `split` returns them. An
+    empty tag counts as an element without name and markup.
 
     Raises:
         UnbalancedMarkupError: If tags do not balance.
@@ -145,7 +145,7 @@ def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
 
 
 def split(markup: str, *, has_blanks: bool = False) -> list[str]:
-    """Split markup into alternating texts and tags, with texts at even indexes. Comments and the
+    """Split markup into strings and tags in turn, with strings at even indexes. Comments and the
     doctype count as tags. has_blanks: see `scan`."""
     if IN_C:
         return scan_c.split(markup, has_blanks)

@@ -35,9 +35,9 @@ def open_roots(html: bytes) -> bytes:
 
 
 def fill_slots(document: LexborHTMLParser) -> None:
-    """Move the content that a page passes to a component into the component's slots, in place.
-    Browsers do not show content without a matching slot. Such content is moved to a hidden element
-    after the root."""
+    """Change a document so that the content that the page passes to a component is in the
+    component's slots. Browsers do not show content without a matching slot, so such content is
+    moved to a hidden element after the root."""
     for root in reversed(document.css(f"span[{_MARK}]")[:_MOST_ROOTS]):
         slots: dict[str, LexborNode] = {}
         unseen: LexborNode | None = None

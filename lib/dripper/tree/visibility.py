@@ -24,8 +24,8 @@ from dripper.tree.tree import Tree, attribute, unescape
 
 HIDDEN_SHARE = 0.3
 """A hidden element with more than this fraction of the page's text is shown, because scripts will
-probably show it. In 2,374 labelled training pages, such elements are 35 % (`display:none`) to 80 %
-(`hidden`) main content, but smaller hidden elements only 15 %."""
+probably show it. In 2,374 labelled training pages, 35 % (`display:none`) to 80 % (`hidden`) of the
+content of such elements is main, but only 15 % of the content of smaller hidden elements."""
 _SHORT, _SHORT_SHARE = 200, 0.5
 """For a hidden element with up to `_SHORT` characters, `_SHORT_SHARE` replaces HIDDEN_SHARE."""
 _ALL_SHARE = 0.5
@@ -40,7 +40,8 @@ _CLOSED = words("dialog canvas")
 """Elements with hidden content. A `dialog` is hidden until it is opened. A `canvas` shows only the
 drawing of a script."""
 _MARKED = words("video audio object title")
-"""Players and titles. Browsers show the content of a player element only if they cannot play it."""
+"""Media elements, and `title`. Browsers show the content of a media element only if they cannot
+play the media."""
 _PLAYS_NO_MORE = re.compile(r"flash|shockwave|java|silverlight|classid|\.swf|^<object(?!.* data=)", re.DOTALL)
 """Marks of objects that no browser can play. Browsers show the content of such objects."""
 _LAZY = re.compile(r" (?:data-|loading=|srcset)")

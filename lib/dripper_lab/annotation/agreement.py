@@ -1,5 +1,5 @@
-"""Measures the agreement of two annotators: the F1 between their choices by words and by blocks,
-and the fraction of pages with the same kind."""
+"""Measures the agreement of two annotators: the F1 between their choices, over words and over
+blocks, and the fraction of pages to which both gave the same kind."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -43,7 +43,8 @@ def agree(page: Page, kinds: tuple[str, str | None], main: tuple[Collection[int]
 
 
 def report(agreements: Iterable[Agreement]) -> str:
-    """Return a plain-text table by kind, or a sentence if no page was annotated twice."""
+    """Return a plain-text table with a row per kind, or a sentence if no page was annotated
+    twice."""
     of_kind: dict[str, list[Agreement]] = defaultdict(list)
     for each in agreements:
         of_kind[each.kind].append(each)

@@ -50,7 +50,7 @@ class Collection:
 
     written: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """The number of rows without a page, by reason."""
+    """The number of rows without a page, keyed by reason."""
 
 
 def find_recipe(name: str) -> Path:

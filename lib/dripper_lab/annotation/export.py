@@ -43,7 +43,7 @@ class Exported:
     tokens: int = 0
     """The approximate number of tokens in all written pages."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """The number of pages left out, by reason."""
+    """The number of pages left out, keyed by reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ class Written:
     """The number of pages with labels aligned from the ground-truth text, because their rows have
     no block numbers for this profile."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """The number of pages left out, by reason."""
+    """The number of pages left out, keyed by reason."""
 
 
 def write_conversations(

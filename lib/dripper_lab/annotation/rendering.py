@@ -24,8 +24,8 @@ _PLACES = {
     "slider": re.compile(r"slider|slick-slide|swiper|flexslide", re.IGNORECASE),
     "carousel": re.compile(r"carousel", re.IGNORECASE),
 }
-"""Places that affect whether a block is main. Each has a regex for the start tags of its elements.
-The guidelines name the same places."""
+"""Kinds of places on a page that affect whether a block is main. Each has a regex for the start
+tags of its elements. The guidelines name the same places."""
 _NAMES = re.compile(r"""^<[a-z-]+|\s(?:class|id)=(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
 
 
@@ -64,8 +64,8 @@ def shorten(text: str, most: int) -> str:
 
 
 def find_place(tree: Tree, element: int) -> str | None:
-    """Return the nearest place that contains an element (`aside`, `side`, `slider` or `carousel`),
-    or None."""
+    """Return the kind of the innermost place around an element (`aside`, `side`, `slider` or
+    `carousel`), or None if the element is in no such place."""
     while element >= 0 and tree.tags[element] not in ("body", "html"):
         names = "".join(_NAMES.findall(tree.start_tag(element)))
         for place, pattern in _PLACES.items():

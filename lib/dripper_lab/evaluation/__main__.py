@@ -29,9 +29,10 @@ def main(argv: list[str]) -> int:
     )
     add_arguments(parser)
     arguments = parser.parse_args(argv)
-    # Other extractors log messages about single pages. Only the loggers of `dripper` are enabled.
+    # Other extractors log messages about single pages, so only this project's loggers are enabled.
     logging.basicConfig(level=logging.CRITICAL, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    logging.getLogger("dripper").setLevel(logging.INFO)
+    for package in ("dripper", "dripper_lab", "dripper_labelers"):
+        logging.getLogger(package).setLevel(logging.INFO)
     try:
         labels = load(assignments=arguments.assignments).labels
         settings = run_settings(arguments, arguments.output, labels)

@@ -36,9 +36,11 @@ class Line:
     extractor: Contender
     pages: int
     macro: Interval
-    """The mean over data sets of each set's mean over pages, with a 95 % interval by site."""
+    """The mean of the data sets' means: every data set has the same weight, and so has every page
+    within a set. The 95 % interval is from draws of sites."""
     gain: Interval
-    """The macro mean minus the macro mean of the baseline, paired."""
+    """This extractor's macro mean minus the baseline's. Both are computed from the same draws of
+    sites."""
     mean: float
     median: float
     precision: float

@@ -49,8 +49,8 @@ class Bootstrap:
         self._counts = self._times @ self._sums(np.ones(len(self._set)))
 
     def macro_mean(self, values: Floats) -> Floats:
-        """Return the mean over sets of the page means, (1 + draws,): first for all pages, then for
-        each draw.
+        """Return the mean of the sets' means over pages, (1 + draws,): first for all pages, then
+        for each draw.
 
         Args:
             values: A value per page, (n_pages,). A set without pages in a draw is ignored in that
@@ -67,7 +67,7 @@ class Bootstrap:
         return result
 
     def _sums(self, values: Floats) -> Floats:
-        """Return sums by site and set, (n_hosts, n_sets)."""
+        """Return the sum for each site and set, (n_hosts, n_sets)."""
         sums = np.zeros(self._shape[::-1])
         np.add.at(sums, (self._host, self._set), values)
         return sums

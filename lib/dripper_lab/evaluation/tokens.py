@@ -1,5 +1,5 @@
 """Computes the Dripper paper's Table 1 over labelled pages: the tokens that a language model reads
-and writes, and equation (1), by profile:
+and writes, and equation (1), for each profile:
 
     python -m dripper_lab.evaluation.tokens --data DATA --sample 30 --tokenizer tokenizer.json
 

@@ -34,9 +34,9 @@ class Price:
     """The cost of one page."""
 
     functions: int
-    """The number of distinct product functions called, without comprehensions and lambdas."""
+    """The number of distinct product functions called, not counting comprehensions and lambdas."""
     calls: int
-    """The number of calls of these functions. A generator counts each time it resumes."""
+    """The number of calls to these functions. Each time a generator resumes counts as a call."""
     passes: int
     """The number of regex searches in strings of at least half the page's length."""
 
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
     prices = {}
     for page in read_pages(Path(arguments[0]), arguments[1]):
         extract = partial(dripper.extract, page.html, url=page.url)
-        extract()  # Warm up, because loading and caching do not count.
+        extract()  # Warm up, so that loading and caching are not measured.
         passes.begin(len(page.html))
         calls = count_calls(extract, folder, left_out)
         prices[page.id] = asdict(Price(len(calls), calls.total(), passes.n))

@@ -1,5 +1,5 @@
-"""Scores the `cpu` labeler: ROUGE-5 F1 of the text that `dripper.extract` returns, by kind of page
-and overall."""
+"""Scores the `cpu` labeler: ROUGE-5 F1 of the text that `dripper.extract` returns, for each kind of
+page and overall."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -58,7 +58,7 @@ Answer = dict[str, Any]
 
 @dataclass(slots=True)
 class Figure:
-    """The pages per second of one way of labeling with a checkpoint."""
+    """The speed, in pages per second, of one way to label with a checkpoint."""
 
     name: str
     measured: float | None = None

@@ -1,5 +1,5 @@
-"""Scores Markdown by kind of content: text, code, formulas and tables (as in WebMainBench's
-toolkit).
+"""Scores each kind of content in Markdown separately: text, code, formulas and tables (as in
+WebMainBench's toolkit).
 
 Code, formulas and tables are detected with the toolkit's regexes, so that results are comparable.
 The toolkit's optional filter by a language model is not used. If neither text has content of a
@@ -61,7 +61,7 @@ def edit_similarity(prediction: str, truth: str) -> float | None:
 
 
 def score_parts(prediction: str, truth: str) -> dict[str, float | None]:
-    """Score Markdown against Markdown by kind of content.
+    """Score Markdown against Markdown, each kind of content separately.
 
     text_edit, code_edit, formula_edit, table_edit: :func:`edit_similarity` of each kind; tables are
     compared as HTML.

@@ -1,5 +1,5 @@
-"""Metrics other than ROUGE-N for text and blocks: words, edits and labels. All are 0 to 1, higher
-is better."""
+"""Metrics for text and blocks, other than ROUGE-N. They compare words, edits or labels. All are
+from 0 to 1; higher is better."""
 
 from collections import Counter
 

@@ -66,8 +66,8 @@ def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DE
 
 
 def similarities(texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Return the similarity of each pair of extractors' texts: ROUGE-5 F1 over words, which is
-    symmetric."""
+    """Return the similarity of the outputs of each pair of extractors: ROUGE-5 F1 over words, which
+    is symmetric."""
     grams = {name: ngrams(text, 5, "words") for name, text in texts.items()}
     names = list(grams)
     return {

@@ -86,8 +86,8 @@ class _Style:
 
 
 def antique(page: Page, draw: np.random.Generator) -> Page:
-    """Return the page in the markup of 2008, without metadata. Elements that other makers have
-    marked are left unchanged."""
+    """Return the page in the markup of 2008, without metadata. Elements that were added for another
+    variant are left unchanged."""
     style, tree = _Style.drawn(draw), page.elements
     parts = list(tree.parts)
     numbers: dict[str, str] = {}
@@ -120,7 +120,7 @@ def _rename_attributes(tag: str, start: str, style: _Style, numbers: dict[str, s
 
 
 def _rewrite(tree: Tree, parts: list[str], style: _Style, draw: np.random.Generator) -> None:
-    """Change paragraphs, headings, lists and containers to the style."""
+    """Rewrite paragraphs, headings, lists and containers in the given style."""
     for element in range(1, len(tree)):
         tag, (first, last) = tree.tags[element], (tree.opens[element], tree.closes[element])
         if first == last or is_marked(tree.start_tag(element)):

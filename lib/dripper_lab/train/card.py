@@ -289,7 +289,7 @@ def _page_error(confidence: FloatArray, reached: FloatArray) -> float:
 
 
 def _confidence(held_out: HeldOut) -> str:
-    """Return a table of confidence and score by kind."""
+    """Return a table with the confidence and the score of each kind of page."""
     sure, reached = (
         mean_by(held_out.examples, part, kind_of) for part in (held_out.confidence, held_out.scores.rouge5)
     )

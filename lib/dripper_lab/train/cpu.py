@@ -2,11 +2,11 @@
 
     python -m dripper_lab.train.cpu --data DIR --output DIR --folds 2 --scored 1
 
-Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`; `make cpu` puts them in
-place. Reads only the sets with the role "train, ships". Training continues from earlier weights
-(`weights.START`). With `--from-scratch`, it starts from random weights and takes several times as
-long. Values are chosen and scores are computed on pages held out by host. Afterwards, the shipped
-weights are trained on all pages with the same recipe.
+Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`; `make cpu` copies them
+into the repository. Reads only the sets with the role "train, ships". Training continues from
+earlier weights (`weights.START`). With `--from-scratch`, it starts from random weights and takes
+several times as long. Values are chosen and scores are computed on pages held out by host.
+Afterwards, the shipped weights are trained on all pages with the same recipe.
 """
 
 import argparse
@@ -44,7 +44,7 @@ KEPT = 2
 
 
 UNCOMMENTED = frozenset({"wcxb-dev", "article-extraction-dataset", "magic-html-article", "web-kinds"})
-"""No pages with comments are made from these sets if only the switch learns from such pages. The
+"""No pages with comments are created from these sets if only the switch learns from such pages. The
 other sets provide enough of them."""
 
 
@@ -125,8 +125,8 @@ def _choose_unseen(examples: Sequence[Example], folds: int, scored: int, start: 
 
 
 def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
-    """Return, by kind of variant, the makers of all variants on which the recipe's networks or the
-    switch are trained. Each maker has its own source of randomness."""
+    """Return the functions that create the variants on which the recipe's networks or the switch
+    are trained, keyed by kind of variant. Each function has its own source of randomness."""
 
     def draw(number: int = 0) -> np.random.Generator:
         return np.random.default_rng(recipe.seed + number)

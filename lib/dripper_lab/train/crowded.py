@@ -3,7 +3,7 @@ pages are placed around it.
 
 A fifth of the training pages are listings, collections, products and forums, in which lists are
 main, and most articles are long. Short articles among many teasers, which are typical of blogs and
-news sites, are rare. They are therefore made from existing pages.
+news sites, are rare. They are therefore created from existing pages.
 """
 
 from bisect import bisect_left

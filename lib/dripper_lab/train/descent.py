@@ -32,7 +32,7 @@ def descend(
     after: Callable[[int], None] = lambda n_steps: None,
     progress: Progress | None = None,
 ) -> None:
-    """Train a model in place, one step per batch.
+    """Train the weights of a model, one step per batch.
 
     Args:
         pace: Returns the fraction of the learning rate at a step. Steps are counted from 0.

@@ -1,4 +1,4 @@
-"""Edits the tree of a page for makers of variants: finds positions and inserts markup."""
+"""Edits the tree of a page to create a variant of the page: finds positions and inserts markup."""
 
 from collections.abc import Sequence
 
@@ -71,10 +71,11 @@ def is_unspaced(text: str) -> bool:
 
 
 def is_marked(start_tag: str) -> bool:
-    """Return whether a maker of variants added the element of this start tag."""
+    """Return whether this start tag belongs to an element that was added to create a variant of the
+    page."""
     return " data-made=" in start_tag
 
 
 def leave_unchanged(page: Page) -> Page:
-    """Return the page itself, for makers of variants that need no further changes."""
+    """Return the page itself. Used as the last step of a variant that needs no further changes."""
     return page

@@ -1,4 +1,4 @@
-"""Makes training examples from labelled pages: the features of each block, and how many of its
+"""Creates training examples from labelled pages: the features of each block, and how many of its
 words belong to the ground truth."""
 
 import logging
@@ -43,16 +43,16 @@ class Example:
     title: npt.NDArray[np.bool_]
     """(n_blocks,), whether a block repeats the page's title. At most one block does."""
     comments: npt.NDArray[np.bool_]
-    """(n_blocks,), whether a block is a comment: made up, or detected by
-    :func:`find_left_out_comments`."""
+    """(n_blocks,), whether a block is a comment, either an added one or one that
+    :func:`find_left_out_comments` detected."""
     texts: Texts
-    """The texts for computing ROUGE-5 as in the report. A window has the texts of the whole
+    """The strings for computing ROUGE-5 as in the report. A window has the strings of the whole
     page."""
     structure: FloatArray
     """The values named in `page_features.STRUCTURE_NAMES`. A window has the values of the whole
     page."""
     variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
-    """Variants of the same page, by kind of change. The kinds are the fields of
+    """Variants of the same page, keyed by kind of change. The kinds are the fields of
     `dripper_lab.train.recipe.Shares`. Features are in half precision."""
 
     @property
@@ -63,7 +63,7 @@ class Example:
 
     @property
     def commented(self) -> "Example | None":
-        """The same page with made-up comments; None if there is no such variant."""
+        """The same page with added comments; None if there is no such variant."""
         return next(iter(self.variants.get("commented", ())), None)
 
     @property
@@ -93,8 +93,8 @@ class Example:
 
 
 Maker = Callable[[Page, Example, str], Example | None]
-"""Makes a variant from a page, the page's example and the text of its ground truth. Returns None if
-there can be no variant."""
+"""Creates a variant from a page, the page's example and the text of the page's ground truth.
+Returns None if there can be no variant."""
 
 
 def read_examples(
@@ -104,7 +104,7 @@ def read_examples(
     main block. A page with an empty ground truth gives an example without main blocks.
 
     Args:
-        makers: The makers of a page's variants, by kind of variant.
+        makers: The functions that create a page's variants, keyed by kind of variant.
     """
     for labelled, page in split_pages(pages):
         example = example_of(page, labelled)
@@ -145,8 +145,8 @@ def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: s
 
 
 def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
-    """Return a mask of the block that repeats the page's title: the first `h1` or `h2` with two
-    words or more that shares most of them with the title."""
+    """Return a mask of the block that repeats the page's title. This block is the first `h1` or
+    `h2` that has at least two words and shares most of its words with the title."""
     names = page.blocks.features
     heading = (names[:, NAMES.index("own_h1")] > 0) | (names[:, NAMES.index("own_h2")] > 0)
     shared = (names[:, NAMES.index("of_title")] >= 0.6) & (names[:, NAMES.index("title_covered")] >= 0.4)

@@ -57,7 +57,8 @@ class PackedOperations:
         return self._move(x, dilation) * taps[0] + x * taps[1] + self._move(x, -dilation) * taps[2]
 
     def container_means(self, x: Array, bias: Array) -> Array:
-        """Return means over each block's containers, with bias, rectified and clipped."""
+        """Return the mean over each of a block's containers, plus bias, clipped to
+        0..POOLED_LIMIT."""
         sums = jnp.concatenate([jnp.zeros_like(x[:1]), jnp.cumsum(x, axis=0)])
         levels = jnp.split(sums, self._starts.shape[1], axis=1)
         means = [
@@ -81,7 +82,7 @@ Parameters = dict[str, Any]
 def train(
     examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray] | None = None
 ) -> dict[str, FloatArray]:
-    """Return trained weights by name.
+    """Return the trained weights, keyed by name.
 
     The same arguments give the same weights on the same machine. On another processor, sums of
     floats may differ. Labelling does not have this problem.
@@ -216,7 +217,7 @@ FIRST_SETS = frozenset(["wcxb-dev", "fundus", "article-extraction-dataset", "mag
 def train_in_stages(
     examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray] | None = None
 ) -> dict[str, FloatArray]:
-    """Train in two stages, and return the weights by name. The arguments are the same as for
+    """Train in two stages, and return the weights, keyed by name. The arguments are the same as for
     `train`. There is only one stage if no page is from FIRST_SETS, or if `first_epochs` is 0.
     `start` replaces the weights after the first stage. Matrices in `start` that the network does
     not have are ignored."""

@@ -21,8 +21,8 @@ class Progress:
     _saved: float = 0.0
 
     def load(self, model: Any, optimizer: Any, schedule: Any) -> int:
-        """Restore the saved state in place. Return the number of finished steps; 0 without a
-        file."""
+        """Load the saved state into the arguments, and return the number of finished steps; 0 if
+        there is no file."""
         import torch
 
         self._saved = time.monotonic()

@@ -17,7 +17,7 @@ from dripper.labels.cpu.network import Shape
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The fractions of pages that are replaced by a variant, by kind of variant: crowded
+    """The fraction of pages that is replaced by each kind of variant: crowded
     (`dripper_lab.train.crowded`), antique (`dripper_lab.train.antique`), with comments that are not
     main (`dripper_lab.train.commented`), and two combinations."""
 

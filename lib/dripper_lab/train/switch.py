@@ -33,7 +33,7 @@ PAGE_WEIGHT = 100
 def with_switch(weights: Weights, examples: Sequence[Example], ridge: float) -> Weights:
     """Return the weights with a switch.
 
-    Comments are learned from pages with made-up or real comments, and from forums, because forum
+    Comments are learned from pages with added or real comments, and from forums, because forum
     posts are not comments. Titles are learned from the pages that have a block with the title.
 
     Args:
@@ -54,8 +54,8 @@ def with_switch(weights: Weights, examples: Sequence[Example], ridge: float) -> 
 def _rows(
     weights: Weights, examples: Sequence[Example], part: Callable[[Example], Flags]
 ) -> Iterator[tuple[FloatArray, Flags]]:
-    """Yield the inputs of the switch for each page, with a last column of ones, and the mask of the
-    blocks to detect."""
+    """Yield two arrays for each page: the inputs of the switch, with a last column of ones, and the
+    mask of the blocks to detect."""
     for example in examples:
         page = normalize_page(weights, example.blocks)
         states = compute_states(weights.exact, weights.shape, page.features, page.ops)
@@ -63,8 +63,8 @@ def _rows(
 
 
 def _logistic_regression(rows: Iterator[tuple[FloatArray, Flags]], size: int, ridge: float) -> FloatArray:
-    """Return the coefficients, shape (size,), by Newton's method. The last one belongs to the
-    column of ones. Every page has the same weight."""
+    """Fit a logistic regression with Newton's method, and return its coefficients, shape (size,).
+    The last coefficient belongs to the column of ones. Every page has the same weight."""
     pages = [(x.astype(np.float32), flags) for x, flags in rows]
     coefficients = np.zeros(size)
     coefficients[-1] = 0.0 if pages else NOWHERE

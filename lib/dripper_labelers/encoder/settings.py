@@ -6,8 +6,8 @@ from dripper.labels.torch_device import Device
 from dripper.settings import Section
 
 BATCH_TOKENS = {"cuda": 65_536, "cpu": 0}
-"""The maximum number of tokens in a forward pass, by device. Chunks that share a pass are joined
-without padding. On a CPU, each chunk has its own pass, so that labels do not depend on other
+"""The maximum number of tokens in a forward pass, keyed by device. Chunks that share a pass are
+joined without padding. On a CPU, each chunk has its own pass, so that labels do not depend on other
 chunks."""
 
 

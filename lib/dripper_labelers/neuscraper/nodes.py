@@ -1,5 +1,5 @@
-"""Finds the nodes of a page (paper 3.1) in document order: texts, and the lists and tables that
-contain them."""
+"""Finds the nodes of a page (paper 3.1) in document order. A node is a string, a list or a
+table."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ _TAG = re.compile(r"""<(/?)([a-zA-Z][^\s>/]*)(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
 
 class Node(NamedTuple):
-    """A text, a list or a table."""
+    """A string of the page, a list or a table."""
 
     block: int
     """The index of the node's block in the page, from 0."""
@@ -92,7 +92,7 @@ def _find_nodes_in(
     """Yield the nodes of a block.
 
     Args:
-        texts: The texts before, between and after the block's tags.
+        texts: The strings before, between and after the block's tags.
         tags: The name of each tag, and whether it is an end tag.
         number: The index of the block.
         depths: For each of `ANNOTATIONS`, the number of open elements around the block.

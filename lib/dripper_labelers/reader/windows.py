@@ -43,7 +43,7 @@ TAGS = (
     "picture", "figure", "img", "figcaption", "select", "dl", "dt", "dd", "pre", "form", "blockquote", "label", "legend",
     "summary", "address", "footer", "header", "nav", "article", "section", "textarea", "div",
 )  # fmt: skip
-"""Tags by number. Any other tag counts as `div`."""
+"""The tags that have a number of their own. Any other tag counts as `div`."""
 UNKNOWN_DRAFT = 13
 """The draft level of a token outside all blocks, or of a block without a draft."""
 _TAG_NUMBERS = {tag: number for number, tag in enumerate(TAGS)}

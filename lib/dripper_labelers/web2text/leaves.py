@@ -36,8 +36,8 @@ class Leaves:
     """The text of each leaf, with white space collapsed."""
     first: IntArray
     last: IntArray
-    """`first` and `last`: (n_leaves,), the index in `Tree.parts` of the first and last part of each
-    leaf's text. For a leaf without text (an image), the indexes refer to its markup."""
+    """`first` and `last` have shape (n_leaves,). They are the indexes in `Tree.parts` of the first
+    and the last part of each leaf's text, or of its markup if the leaf has no text (an image)."""
     elements: IntArray
     """(n_leaves,), an element that is or contains the leaf."""
 

@@ -116,7 +116,7 @@ def split_layers(matrices: Mapping[str, FloatArray], prefix: str) -> list[Layer]
 
 
 def name_matrices(layers: Sequence[Layer], prefix: str) -> dict[str, FloatArray]:
-    """Return the matrices of layers by name, rounded to multiples of 1/1024."""
+    """Return the matrices of layers, keyed by name and rounded to multiples of 1/1024."""
     matrices = {
         f"{prefix}{n}{end}": part
         for n, layer in enumerate(layers)

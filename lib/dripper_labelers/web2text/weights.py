@@ -31,7 +31,7 @@ class Weights:
     """The weights of both networks and other values needed for labeling."""
 
     matrices: Mapping[str, FloatArray]
-    """The matrices by name; see `network.name_matrices`."""
+    """The matrices, keyed by name; see `network.name_matrices`."""
     mean: FloatArray
     scale: FloatArray
     """`mean` and `scale`: (128 + 25,), for standardizing the leaf features and, after them, the

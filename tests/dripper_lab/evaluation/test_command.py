@@ -12,11 +12,14 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_report_of_two_extractors(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_of_two_extractors(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     arguments = ["--data", str(data), "--output", str(tmp_path / "report"), "--extractors", "trafilatura,beautifulsoup"]
     assert main([*arguments, "--metrics", "rouge5_words,word", "--sets", "evaluation"]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'report' / 'report.html'}\n"
     assert "beautifulsoup" in (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "no comparison with published scores" in caplog.text
 
 
 @pytest.mark.parametrize(

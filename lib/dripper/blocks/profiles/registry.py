@@ -44,7 +44,7 @@ PROFILES: Doors[Profile] = Doors(
         "paper": "dripper.blocks.profiles.paper:PAPER",
     },
 )
-"""All profiles by name."""
+"""All profiles, keyed by name."""
 
 
 @cache

@@ -1,1 +1,2 @@
-"""Reads images, videos and audio: addresses, captions, roles, known players."""
+"""Reads images, videos and audio from a page, with their URLs, captions and roles, and the embedded
+players of known sites."""

@@ -86,8 +86,8 @@ def set_source(tag: str, raw: _Attributes, address: str) -> str:
 
 
 def show_pictures(tree: Tree) -> None:
-    """Set the `src` of the `img` in each `picture` to the picture's best URL, in place. Also turn
-    each `amp-img` into an `img`, because only a script can show an `amp-img`."""
+    """Change a tree so that the `img` in each `picture` has the picture's best URL as its `src`.
+    Also turn each `amp-img` into an `img`, because only a script can show an `amp-img`."""
     names = set(tree.names.values())
     if "picture" in names:
         end = -1

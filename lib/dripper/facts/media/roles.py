@@ -27,7 +27,8 @@ _PEOPLE = words("avatar avatars gravatar headshot userpic")
 _SIGNS = _ICONS | words("logo logos badge badges button btn arrow stars rating")
 _FEWEST_IN_GALLERY = 3
 _APART = 60
-"""Two consecutive images in a gallery have fewer than this many texts and tags between them."""
+"""Two consecutive images in a gallery have fewer than this many parts (strings and tags) between
+them."""
 _LONGEST_IN_GALLERY = 60
 """Maximum number of characters of text between two consecutive images in a gallery."""
 
@@ -68,9 +69,9 @@ def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list
 
 
 def replace_icons(tree: Tree) -> None:
-    """Remove the images that are not content (trackers, bullets and icons) from main HTML, in
-    place. A smiley is replaced with its alternative text. Icons in table cells are content, and are
-    kept."""
+    """Change the tree of main HTML: remove the images that are not content (trackers, bullets and
+    icons). A smiley is replaced with its alternative text. Icons in table cells are content, and
+    are kept."""
     images = find_images(tree)
     counts = Counter(tree.start_tag(image.shown) for image in images)
     for image in images:

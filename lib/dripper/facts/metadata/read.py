@@ -156,8 +156,9 @@ class JsonLd:
         return self._named.get(identity, item) if isinstance(identity, str) else item
 
     def _texts(self, value: Any, inside: tuple[str, ...] = ("name",)) -> Iterator[str]:
-        """Yield the strings of a property: its own text, the text of a list's items, or the name of
-        an object or a referenced object."""
+        """Yield the strings in the value of a property, which may be one item or a list of items. A
+        string is yielded itself. For an object, or a reference to an object, the first of the
+        object's properties `inside` is yielded."""
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, str):
                 yield item
@@ -243,8 +244,8 @@ class _Metas:
         return (text for texts in self.all(names) for text in texts)
 
     def dates(self, forms: range) -> Iterator[str]:
-        """Yield the contents of `meta` elements with a name that matches one of the patterns
-        `forms` of `_DATES`, in the order of `forms`."""
+        """For each index in `forms`, in order, yield the contents of the `meta` elements with a
+        name that matches the pattern in `_DATES` at this index."""
         found = [(form, texts) for name, texts in self._found.items() if (form := _find_form(name)) is not None]
         return (text for wanted in forms for form, texts in found if form == wanted for text in texts)
 
@@ -252,7 +253,7 @@ class _Metas:
 def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading = DEFAULT_READING) -> Metadata:
     """Return the metadata that a page declares about itself.
 
-    Takes time linear in the page's length, mostly for the distinct start tags.
+    The time is linear in the page's length. Most of it is spent on the distinct start tags.
 
     Args:
         tree: The tree of the page's visible elements.

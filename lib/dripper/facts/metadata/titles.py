@@ -31,7 +31,7 @@ _MOST_FIRST = 4
 """Number of strings of main text to search for the title."""
 _COLONS = re.compile(r":\s+")
 _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
-"""Separators between a heading and the section before it."""
+"""Separators between a section's name at the start of a heading and the rest of the heading."""
 _PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
 _ARTICLE = re.compile(r"\Athe\s+", re.IGNORECASE)
 _LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})
@@ -196,8 +196,8 @@ def _choose_headings(
     site: SiteName,
     list_lower: Callable[[], Iterable[str]],
 ) -> list[str]:
-    """Return the headings that are not the site's name. Remove the name of a section before the
-    title from them.
+    """Return the headings that are not the site's name. If a section's name is before the title in
+    a heading, it is removed.
 
     Args:
         parts: The parts of `page_title`.
@@ -225,8 +225,8 @@ def _find_stated(headings: Sequence[str], declared: str, page_title: str, parts:
 
 
 def _cut_before(heading: str, stated: Iterable[str], page_title: str) -> str:
-    """Return a heading without the section before the stated title, unless `<title>` contains the
-    whole heading.
+    """Remove the section's name from the start of a heading, if the rest is the title that the page
+    states. If `<title>` contains the whole heading, return the heading unchanged.
 
     >>> _cut_before("Forum » Weather » Rain in Bergen", ["Rain in Bergen"], "The Daily: rain")
     'Rain in Bergen'

@@ -86,8 +86,8 @@ _MOST_LOWER = 40
 """Maximum number of second- and third-level headings that are examined."""
 _NEAREST_TITLE = 24
 _NEAR_TITLE = 64
-"""Number of texts and tags to search for the page's own date, before and after a title. The
-second value is for articles."""
+"""Number of parts (strings and tags) before and after a title to search for the page's own date.
+The second value is for articles."""
 _FEW_WORDS = 5
 """A line beside a title counts as a line of dates if it has at most this many words per date."""
 _FEWEST_ROWS = 3
@@ -146,8 +146,8 @@ class Visible:
                 yield attribute(tag, "content") or attribute(tag, "datetime") or self._text(self._name_in(element))
 
     def own_items(self, name: str, most: int) -> Iterator[str]:
-        """Yield the values of a microdata property, but no values if there are more than `most`. In
-        that case, they belong to a list of other pages."""
+        """Yield the values of a microdata property. If it has more than `most` values, yield none,
+        because such values belong to a list of other pages."""
         values = dict.fromkeys(filter(None, islice(self.items(name), _MOST_ITEMS)))
         return iter(values if len(values) <= most else ())
 
@@ -205,7 +205,7 @@ class Visible:
         that states when something starts or ends.
 
         Args:
-            is_change: Whether to yield the dates of changes or all other dates.
+            is_change: If True, yield the dates of changes; otherwise, yield all other dates.
         """
         first = next(iter(self._titles), 0)
         for is_after in (True, False):

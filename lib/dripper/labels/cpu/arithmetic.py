@@ -58,7 +58,7 @@ class NumpyOperations:
         return snap(y).astype(np.float32, copy=False)
 
     def rectify(self, x: Array) -> Array:
-        """Compute max(x, 0) in place, and return it."""
+        """Set the negative values of `x` to 0, and return `x`."""
         return np.maximum(x, 0, out=x)
 
     def normalise(self, x: Array) -> Array:
@@ -123,7 +123,7 @@ class OperationsInC:
         return snapped
 
     def rectify(self, x: Array) -> Array:
-        """Compute max(x, 0) in place, and return it."""
+        """Set the negative values of `x` to 0, and return `x`."""
         arithmetic_c.rectify(x)
         return x
 
@@ -154,8 +154,8 @@ class OperationsInC:
 
 
 def snap(x: Array) -> Array:
-    """Round to multiples of 1/256, in place. |x| must be less than 2^43, or less than 2^14 for
-    float32."""
+    """Round the values of `x` itself to multiples of 1/256, and return `x`. |x| must be less than
+    2^43, or less than 2^14 for float32."""
     rounder = _ROUNDER_32 if x.dtype == np.float32 else _ROUNDER_64
     x += rounder
     x -= rounder

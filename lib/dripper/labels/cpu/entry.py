@@ -27,7 +27,8 @@ BETAS: Mapping[str, float] = {"precision": 0.5, "balanced": 1.0, "recall": 2.0}
 
 
 class CpuSettings(Section):
-    """The `cpu` labeler: whether comments, titles and doubtful blocks are main content."""
+    """Settings of the `cpu` labeler. They decide whether comments, titles and doubtful blocks are
+    main content."""
 
     comments: Wish = "auto"
     """Readers' comments under an article, a product or a video. Forum posts are content, and are

@@ -36,8 +36,8 @@ MARGIN_BLOCKS = 64
 # Standardised features are clipped to this limit. Otherwise, outliers such as a block of 100 KB
 # would outweigh everything else.
 FEATURE_LIMIT = 6.0
-# Maximum probability of blocks that are never main. It is not 0, because later labelers in a chain
-# take its logarithm.
+# Blocks that are never main get at most this probability. It is not 0, because later labelers in a
+# chain take its logarithm.
 _NEVER_MAIN = 0.001
 _BALANCED = CpuSettings()
 
@@ -175,8 +175,8 @@ def score_blocks(weights: Weights, page: NormalizedPage) -> tuple[FloatArray, Ar
 
 
 def score_parts(weights: Weights, page: NormalizedPage, states: Array) -> FloatArray:
-    """Return two logits for each block, for belonging to the comments and to the title, shape
-    (n_blocks, 2). states: the network's states, from `score_blocks`."""
+    """Return two logits for each block, shape (n_blocks, 2): one for belonging to the comments, the
+    other for being the title. states: the network's states, from `score_blocks`."""
     inputs = np.concatenate([page.features, states], axis=1)
     return np.asarray(page.ops.linear(inputs, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64))
 

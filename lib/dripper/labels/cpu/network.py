@@ -107,7 +107,8 @@ def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, 
     """Return the network's state of every block, shape (n_blocks, width).
 
     Args:
-        weights: The weights by name, as listed by `dripper_lab.train.weights.list_weight_shapes`.
+        weights: The weights, keyed by name, as listed by
+            `dripper_lab.train.weights.list_weight_shapes`.
         features: (n_blocks, n_features), standardised, in multiples of 1/256.
     """
     x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))

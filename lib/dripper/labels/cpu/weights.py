@@ -31,7 +31,7 @@ class Network:
     """One of the labeler's networks (see `dripper.labels.cpu.second_opinion`)."""
 
     matrices: Mapping[str, FloatArray]
-    """Matrices by name, float64, in multiples of 1/1024."""
+    """Matrices, keyed by name, float64, in multiples of 1/1024."""
     shape: Shape
 
     @cached_property
@@ -45,7 +45,7 @@ class Weights:
     """A trained network with its standardisation, calibration and feature names."""
 
     matrices: Mapping[str, FloatArray]
-    """Matrices by name, float64, in multiples of 1/1024."""
+    """Matrices, keyed by name, float64, in multiples of 1/1024."""
     mean: FloatArray
     scale: FloatArray
     """`mean` and `scale`: (n_features,), for standardising the features."""

@@ -29,7 +29,7 @@ class AnswerForm:
     after: str
     closing: str
     token: re.Pattern[str] | None = None
-    """Pattern of the pieces that are tokenized one by one; None: the text is tokenized as a
+    """Pattern of the pieces that are tokenized one by one. If None, the text is tokenized as a
     whole."""
 
     def pieces(self, text: str) -> list[str]:
@@ -82,8 +82,8 @@ FORMS: Mapping[str, AnswerForm] = {
 
 
 def parse_answer(text: str) -> dict[int, bool]:
-    """Parse free text into labels by block id, True for main. Meant for engines that cannot be
-    restricted to a form.
+    """Parse an answer in free form, and return the label of each block id, True for main. Meant for
+    engines that cannot be restricted to a form.
 
     Text with `{` is read as JSON, from the first `{` on. If the JSON breaks off or does not parse,
     its complete pairs are used. Values other than `main` and `other`, and keys that are not

@@ -19,9 +19,9 @@ FINGERPRINT_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """The setup in which a checkpoint was trained: prompt name, answer form, number of times that
-    the chat template is applied, preprocessing profile (None: unknown), and the context, in tokens,
-    that its authors use."""
+    """The setup in which a checkpoint was trained: the prompt's name, the answer form, the way in
+    which the chat template is applied, the preprocessing profile (None if unknown), and the number
+    of tokens in the context that the checkpoint's authors use."""
 
     prompt: str
     answer: str
@@ -42,7 +42,7 @@ DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", pr
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A causal language model: its location, architecture and version."""
+    """The location, architecture and version of a causal language model."""
 
     name: str
     folder: Path

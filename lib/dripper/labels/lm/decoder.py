@@ -48,7 +48,8 @@ class Decoder(Protocol):
     """Turns jobs into labels."""
 
     form_check: FormCheck | None
-    """Checks on the first pages whether another answer form fits better; None: no check."""
+    """Checks on the first pages whether another answer form fits better. None disables the
+    check."""
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer per job, in order. Raises PageError (labeler_failed) if an answer is

@@ -128,7 +128,7 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
 
     After a failed step, vLLM keeps the requests and would return their outputs with the next call.
     It also treats cache blocks that the step did not fill as filled. Raises the error from `work`,
-    or LabelerStoppedError if the engine cannot be restored and has to be restarted.
+    or LabelerStoppedError if the engine must be restarted because it cannot be restored.
     """
     try:
         return work()

@@ -1,8 +1,8 @@
-"""Warns if a checkpoint prefers another answer form than the form in the settings (the set form).
+"""Warns if a checkpoint prefers an answer form other than the configured form.
 
-A decoder forces answers into the set form, so a wrong form is never visible and only makes labels
-worse. The check uses the first token that differs between two forms. The difference of the two
-tokens' logits is the logarithm of the ratio of their probabilities, and shows the form that the
+A decoder forces answers into the configured form, so a wrong form is never visible and only makes
+labels worse. The check uses the first token that differs between two forms. The difference of the
+two tokens' logits is the logarithm of the ratio of their probabilities, and shows the form that the
 model prefers. The decoder `parallel` reads these positions anyway, so its check costs only a few
 more rows of the output matrix. `dripper lm probe` examines whole answers and reports more.
 """
@@ -31,23 +31,23 @@ the ratios are far larger or far smaller."""
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another form, and the first position at which the two forms differ."""
+    """Another answer form, and the first position at which it differs from the configured form."""
 
     name: str
     at: int
     """Position in the answer, before the first label."""
     set_token: int
-    """The set form's token at this position."""
+    """The token of the configured form at this position."""
     token: int
-    """The other form's token at this position."""
+    """The token of the other form at this position."""
 
 
 def find_rivals(set_form: str, template: Template, encode: Encode) -> list[Rival]:
     """Return the other forms that a tokenizer can write, each with the position at which it differs
-    from the set form. Forms that differ only after the first label are left out.
+    from the configured form. Forms that differ only after the first label are left out.
 
     Args:
-        template: The set form's template for a page of one block.
+        template: The template of the configured form for a page with one block.
     """
     rivals = []
     for name, form in FORMS.items():
@@ -80,7 +80,7 @@ class FormCheck:
         self._version = version
         self._set_form = set_form
         self.warning = ""
-        """The warning. Empty if the check is not complete, or if the set form is right."""
+        """The warning. Empty if the check is not complete, or if the configured form is right."""
         self.wants = pages if rivals else 0
         """The number of pages still to check."""
         self._odds = defaultdict[str, list[float]](list)
@@ -101,8 +101,8 @@ class FormCheck:
         """Add the evidence of a page.
 
         Args:
-            odds: For each form, the logit of its token minus the logit of the set form's token, at
-                the first position at which the forms differ.
+            odds: For each form, the logit of its token minus the logit of the configured form's
+                token, at the first position at which the forms differ.
         """
         for name, value in odds.items():
             self._odds[name].append(value)

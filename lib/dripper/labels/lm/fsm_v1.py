@@ -48,7 +48,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
                 self._rows[source] = other
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
-        """Mask the logits, shape (rows, vocabulary), in place.
+        """Mask the entries of `logits`, shape (rows, vocabulary), and return the same tensor.
 
         Only the length of the output is used, because its last entries can be placeholders if
         scheduling is asynchronous.

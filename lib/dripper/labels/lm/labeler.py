@@ -33,7 +33,8 @@ class LmLabeler:
     name = "lm"
 
     def __init__(self, encoder: PageEncoder, decoder: Decoder, drafter: Labeler | None = None) -> None:
-        """drafter: a labeler that labels whole pages first, to save passes; None: no drafts."""
+        """drafter: a labeler that labels whole pages first, to save passes. If None, there are no
+        drafts."""
         self.version = encoder.version
         self._drafter = drafter
         self.encoder = encoder

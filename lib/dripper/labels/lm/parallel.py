@@ -88,8 +88,8 @@ def decode_to_fixed_point(
 
     Args:
         sizes: Number of blocks per page.
-        first: The draft that each page begins with; None: every label is `other`, which is right
-            for most blocks. The draft affects the number of passes, not the result.
+        first: The draft that each page begins with. If None, every label in the draft is `other`,
+            which is right for most blocks. The draft affects the number of passes, not the result.
     """
     drafts = [
         Draft(page, np.zeros(size, bool) if draft is None else np.array(draft, bool), np.zeros(size))
@@ -113,8 +113,8 @@ class Reading:
     job: Job
     template: Template
     salt: str = ""
-    """Text that keeps the job's cache entries apart from the entries of other pages; empty: the
-    entries are shared."""
+    """Text that keeps the job's cache entries apart from the entries of other pages. If it is
+    empty, pages share their entries."""
     passes: int = 0
     """Number of forward passes so far."""
     tokens: int = 0
@@ -212,7 +212,7 @@ class ParallelDecoder:
         ]
 
     def _margins(self, readings: Sequence[Reading], drafts: Sequence[Draft]) -> list[FloatArray]:
-        """Return the margins of the drafts' open labels.
+        """Return, for each draft, the margins of the labels that are not final yet.
 
         vLLM returns no logits for cached tokens. If a page was labelled before, or is in a batch
         twice, its earlier drafts are in the cache. Such a page is scored again with a new salt.

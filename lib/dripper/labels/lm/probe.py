@@ -1,8 +1,8 @@
 """Generates unrestricted answers with a checkpoint. Reports their separators, white space and
 thinking, and the likeliest answer form.
 
-Decoders force answers into the set form, so a wrong form is never visible and only makes labels
-worse.
+Decoders force answers into the configured form, so a wrong form is never visible and only makes
+labels worse.
 """
 
 import re
@@ -36,12 +36,12 @@ class Written:
     """A checkpoint's unrestricted answer for one page."""
 
     thinking: str | None
-    """Text between think tags; None: there are no think tags."""
+    """Text between think tags; None if there are no think tags."""
     leading: str
     """White space before the answer."""
     answer: str
     form: str | None
-    """The name of the answer's form; None: no known form."""
+    """The name of the answer's form; None if the form is unknown."""
     labels: int
     """Number of labels in the answer."""
 
@@ -150,7 +150,7 @@ class Probe:
 
     @property
     def fits(self) -> bool:
-        """Return whether the set form is the likeliest."""
+        """Return whether the configured form is the likeliest."""
         return self.likeliest == self.set_form
 
     def report(self) -> str:

@@ -175,8 +175,8 @@ def fetch_prompts(folder: Path) -> list[Path]:
 
 
 def read_prompts(wheel: Path) -> dict[str, str]:
-    """Return the public prompts in a wheel, by name, without a page. Raises MachineError if a
-    prompt is missing or has an unexpected text."""
+    """Return the public prompts in a wheel, keyed by name. The prompts contain no page. Raises
+    MachineError if a prompt is missing or has an unexpected text."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             tree = ast.parse(archive.read(MODULE))

@@ -28,11 +28,11 @@ from dripper.labels.torch_device import limit_children_to_one_thread
 ATTENTION = "dripper_pages"
 """The name under which this module's attention is registered in transformers."""
 ROW_TOKENS: Mapping[str, int] = {"cuda": 32_768, "cpu": 4_096}
-"""Maximum number of tokens in a row, by device. A row of this length keeps the device busy, but
-needs little memory compared with the weights and the cache."""
+"""Maximum number of tokens in a row, keyed by device. A row of this length keeps the device busy,
+but needs little memory compared with the weights and the cache."""
 CLOSE: Mapping[str, float] = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
-"""Largest accepted error of the logits that are computed in rows, by data type. The error is the
-difference from the unmodified model's logits, as a fraction of their range."""
+"""Largest accepted error of the logits that are computed in rows, keyed by data type. The error is
+the difference from the unmodified model's logits, as a fraction of their range."""
 PROBES = (7, 12)
 """Lengths, in tokens, of the test pages on which the error is measured (see `CLOSE`)."""
 ELSE = "labels.lm.engine=vllm may run it"
@@ -212,7 +212,7 @@ class RowModel:
             take_rows(model, tokens)
             made = cls(model.to(device).eval(), device, ROW_TOKENS[device])
             made.prepare(CLOSE[dtype])
-        except Exception as error:  # Several packages can fail here, and someone always has to act.
+        except Exception as error:  # Several packages can fail here, and always in ways that only users can fix.
             raise MachineError(f"PyTorch cannot run {name} on {device}: {summarize(error)}. {ELSE}") from error
         return made
 

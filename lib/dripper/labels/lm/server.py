@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 
 class ServerDecoder:
-    """Sends one request per window to a server. Structured outputs force the answers into the set
-    form. At most `concurrency` requests run at the same time, so that many Spark tasks do not
-    overload the server.
+    """Sends one request per window to a server. Structured outputs force the answers into the
+    configured form. At most `concurrency` requests run at the same time, so that many Spark tasks
+    do not overload the server.
 
     With a regular expression alone, the model could spell a label with other tokens (`o`, `ther`),
     and the label could differ from the state machine's label. The request therefore allows only the
@@ -43,7 +43,7 @@ class ServerDecoder:
         """Return the decoder, after checking that the server serves the model with enough context.
 
         Raises MachineError if the server does not answer. Raises SettingsError if the server serves
-        another model, or cannot write answers in the set form.
+        another model, or cannot write answers in the configured form.
         """
         api = Api.of(settings)
         served = choose_model(api.get("models").get("data", []), encoder, settings)

@@ -15,8 +15,8 @@ from dripper.labels.base import SimplifiedPage
 
 # Matches any start tag; a block's start tag has `_item_id` as its last attribute. All start tags
 # are matched, one after another, because an attribute value may look like the start of a block:
-# `<span class='<p _item_id="9">'>`. In texts, `<` is always `&lt;`, but a tag name may contain `<`,
-# as in `<li<b>`.
+# `<span class='<p _item_id="9">'>`. Outside tags, `<` is always `&lt;`, but a tag name may contain
+# `<`, as in `<li<b>`.
 _START_TAG = re.compile(
     r"""<[a-zA-Z][^\s>/]*(?:\s+[^\s=<>"']+(?:=(?:"[^"]*"|'[^']*'))?)*?(?: _item_id="(\d+)")?\s*/?>"""
 )

@@ -30,7 +30,7 @@ _MOST_TASKS = 1000
 
 
 def template_labels(pages: DataFrame, layouts: DataFrame) -> DataFrame:
-    """Return the rows of `labels` for pages that the next labeler does not label.
+    """Return the rows of `labels` for the pages that do not go to the next labeler.
 
     If a page fits its layout's template, the labels come from the template. Otherwise, they come
     from the first labeler.

@@ -1,4 +1,4 @@
-"""Makes templates from the representatives' labels, and updates the rows of `layouts`."""
+"""Creates templates from the representatives' labels, and updates the rows of `layouts`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

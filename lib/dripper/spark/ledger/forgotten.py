@@ -30,7 +30,7 @@ _PAGE_ID = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Rule:
-    """A rule that matches pages: a kind and a pattern. Use the function `rule` to make a valid
+    """A rule that matches pages: a kind and a pattern. Use the function `rule` to create a valid
     rule."""
 
     kind: str
@@ -97,7 +97,7 @@ class Rules:
 
     @cached_property
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Rule]]:
-        """The rules, by kind and by the value that they match."""
+        """The rules, keyed first by kind, then by the value that they match."""
         by_kind: dict[str, dict[str, Rule]] = {kind: {} for kind in KINDS}
         for each in sorted(self.rules):
             names = spellings(each.pattern) if each.kind in ("host", "domain") else [each.pattern]

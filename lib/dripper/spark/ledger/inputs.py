@@ -144,7 +144,8 @@ def _drop_stored_places_of(file: PlannedFile, offsets: dict[str, set[int]]) -> P
 
 
 def _read_offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, int]]) -> dict[str, set[int]]:
-    """Return the offsets of the records that have rows in these (file, batch) pairs, by file."""
+    """Return the offsets of the records that have rows in these (file, batch) pairs, keyed by
+    file."""
     columns = [list(column) for column in zip(*sorted(readings), strict=True)]
     reading_rows = spark.createDataFrame(pa.table(columns, names=["warc_file", "batch"]))
     numbers = sorted({number for _, number in readings})

@@ -142,7 +142,7 @@ def make_plan(
 
 
 def _index(files: Sequence[PlannedFile]) -> dict[Key, PlannedFile]:
-    """Return the files by key. Raises InputError if two files have the same key."""
+    """Return the files, keyed by their `key`. Raises InputError if two files have the same key."""
     by_key: dict[Key, PlannedFile] = {}
     for file in files:
         if (other := by_key.setdefault(file.key, file)) is not file:
@@ -180,8 +180,8 @@ def _list_undone(
 
 
 def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
-    """Return, for each file that was read by selections, the batches that may have rows from
-    them."""
+    """Return the files from which selections read records, each with the batches that may have rows
+    of these records."""
     batches: dict[str, set[int]] = {}
     for entry in entries:
         if entry.file.selection is not None:

@@ -83,7 +83,7 @@ def find_differences(
 
     Args:
         rows: Number of rows in each batch of the table.
-        leaving: Number of rows that are about to be deleted, by batch.
+        leaving: Number of rows that are about to be deleted, keyed by batch.
     """
     allowed, unequal = bounds(entries), []
     for batch in sorted(allowed.keys() | rows.keys()):
@@ -135,7 +135,8 @@ def compare(
 
 
 def _known_keys(entries: Sequence[LedgerEntry]) -> dict[int, list[LedgerEntry]]:
-    """Return, by batch number, the files that must have exactly the rows that the ledger counts."""
+    """Return the files that must have exactly the rows that the ledger counts, keyed by batch
+    number."""
     allowed = bounds(entries)
     by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
@@ -293,13 +294,15 @@ def _describe(difference: Difference, since: Mapping[int, str]) -> str:
 
 
 def say_batches(numbers: Iterable[int]) -> str:
-    """Return a phrase with the number of these batches, the first and the last."""
+    """Return a phrase that states the number of these batches, and names the first and the last
+    batch."""
     listed = sorted(numbers)
     return f"batch {listed[0]}" if len(listed) == 1 else f"{len(listed)} batches ({listed[0]} to {listed[-1]})"
 
 
 def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Sequence[Difference]) -> dict[int, str]:
-    """Describe the table version that caused each difference, with operation and time, by batch.
+    """Describe the table version that caused each difference, with operation and time. The
+    descriptions are keyed by batch.
 
     Batches without a known version are left out.
     """
@@ -344,7 +347,8 @@ def _history(spark: SparkSession, tables: Tables, table: str) -> list[dict[str, 
 
 
 def _changed_by_people(spark: SparkSession, tables: Tables, table: str) -> str:
-    """Describe the newest table version that no run made. Runs only write and merge."""
+    """Describe the newest table version that was not created by a run. Runs only write and
+    merge."""
     history: list[dict[str, Any]] = []
     with suppress(PySparkException, Py4JError):
         history = [

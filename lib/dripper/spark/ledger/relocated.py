@@ -1,4 +1,4 @@
-"""Tracks archives that were moved: a file that is now under a new prefix is still the same file.
+"""Tracks archives that were moved, so that a file under a new prefix counts as the same file.
 
 A page's ID is derived from the address of its file. Therefore the address under which a file was
 first read remains its name in all tables. The `relocated` table has the old and new prefixes. A run
@@ -171,7 +171,7 @@ def locate(entries: Sequence[LedgerEntry], moves: Sequence[Move]) -> list[Ledger
 
 
 def read_paths(books: Books, names: Collection[str]) -> dict[str, str]:
-    """Return the paths at which the ledger's files are opened, by name.
+    """Return the paths at which the ledger's files are opened, keyed by name.
 
     A file is left out if its name is also its path.
     """

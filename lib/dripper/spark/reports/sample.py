@@ -109,7 +109,7 @@ def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) ->
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
-    """Like `_choose_going_on`, but choose by layout, as in `spark.layouts.choice`.
+    """Like `_choose_going_on`, but choose pages by their layouts, as in `spark.layouts.choice`.
 
     `pages` are pairs of a host and a page.
     """

@@ -76,7 +76,8 @@ class LabelStage:
         several commits. Labels from an earlier attempt at the same request are kept.
 
         Args:
-            only: The pages to label, in the `page_id` column; None: all pages with blocks.
+            only: The pages to label, in the `page_id` column. If None, all pages with blocks are
+                labelled.
 
         Raises:
             WrongRowsError: If the labels written do not match these pages.
@@ -261,7 +262,7 @@ def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tupl
     """Join `pages` with the columns of `labels` that the `extract` stage reads.
 
     The columns are null for a page without labels. Return the joined rows, and the settings with
-    the name of the labeler that made the labels.
+    the name of the labeler that set the labels.
     """
     labels = labels.select("page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items()))
     summary = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
@@ -269,7 +270,7 @@ def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tupl
     if (summary[1] or 0) < _BROADCAST_BYTES:
         labels = F.broadcast(labels)
     first = pages.where(F.col("first_labels").isNotNull()).select("first_labels.labeler").head()
-    # The fallback `auto` depends on the labeler that made the labels, not on this stage's setting.
+    # The fallback `auto` depends on the labeler that set the labels, not on this stage's setting.
     name = first[0] if first is not None else summary[0]
     labeler = settings.labeler.model_copy(update={"name": name} if name else {})
     joined = pages.drop("fingerprints").join(labels, "page_id", "left")

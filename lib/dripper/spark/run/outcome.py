@@ -61,7 +61,7 @@ class Totals:
     faults: dict[str, ArchiveFault] = field(default_factory=dict)
     """Files that were read to their end but are not whole archives."""
     failed_files: dict[str, list[str]] = field(default_factory=dict)
-    """Files that could not be read to their end, by kind of error (`FileErrorKind`)."""
+    """Files that could not be read to their end, keyed by kind of error (`FileErrorKind`)."""
     set_aside: dict[str, str] = field(default_factory=dict)
     """Files that this run gave up on, each with the reason."""
     failed_batches: dict[int, str] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Totals:
     """Milliseconds by stage, summed over batches."""
     label: LabelTotals = field(default_factory=LabelTotals)
     layouts: Counter[str] = field(default_factory=Counter)
-    """Counts of a run by layout: pages with blocks (`split`), pages given to the next labeler
+    """Counts of a run about layouts: pages with blocks (`split`), pages given to the next labeler
     (`asked`), layouts with representatives (`layouts`), the remaining pages (`pages`), and how many
     of these got their labels from a template (`by_template`)."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
@@ -90,7 +90,7 @@ class Totals:
             self.skipped.update(report["skipped"])
 
     def add_written(self, reports: Iterable[Report]) -> None:
-        """Add the counts of a batch's rows in `extractions`, from its file reports."""
+        """Add the counts in a batch's file reports about the rows written to `extractions`."""
         for report in reports:
             self.rows += report["rows"]
             self.failed_pages += report["failed_pages"]
@@ -142,7 +142,8 @@ _ABSENT = {
     FileErrorKind.GONE: ("does", "not exist"),
     FileErrorKind.NO_FILE: ("is", "a folder, a FIFO, a device or a loop of links"),
 }
-"""Verb and predicate of the sentence about a path without a regular file, by kind of error."""
+"""Verb and predicate of the sentence about a path without a regular file, keyed by kind of
+error."""
 
 
 @dataclass(frozen=True, slots=True)

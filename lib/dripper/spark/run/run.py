@@ -244,8 +244,8 @@ def _plan_stages(
 ) -> Plan:
     """Return the plan for some stages.
 
-    For `preprocess` and the single pass, the plan is made from files. For the other stages, it has
-    the batches that the previous stage has finished.
+    For `preprocess` and the single pass, the plan is computed from files. For the other stages, it
+    has the batches that the previous stage has finished.
     """
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
     if "planned" not in (states or UNFINISHED):

@@ -92,7 +92,7 @@ class Worked:
     """The batches that failed, and the batches that were not begun."""
 
     failed: dict[int, str] = field(default_factory=dict)
-    """The reason why each batch failed, by batch number."""
+    """The reason why each batch failed, keyed by batch number."""
     not_begun: list[int] = field(default_factory=list)
     """Numbers of the batches that were not begun because the breaker had opened."""
 

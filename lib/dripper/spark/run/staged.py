@@ -282,7 +282,8 @@ class StagedJob(Job):
             check_between("labels", "label", self._batch_of("labels", batch), expected)
 
     def _was_by_layout(self, batch: Batch) -> bool:
-        """Return whether the batch was labelled by layout, perhaps by a run with other settings."""
+        """Return whether the pages of the batch got labels from their layouts, perhaps in a run
+        with other settings."""
         if self._layouts is not None:
             return True
         run_ids = {str(report.get("run_id")) for report in self._files_of(batch)}

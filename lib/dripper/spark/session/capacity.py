@@ -36,9 +36,9 @@ class Live:
 def slots(spark: SparkSession) -> int:
     """Return how many tasks `spark` can run concurrently, at least 1.
 
-    All executors that the session may get are counted, or the running executors if there are more.
-    The result is at least UNTOLD_SLOTS if the session may grow without a limit or does not report
-    its size (Spark Connect).
+    All executors that the session may get are counted. If more executors than that are running, the
+    running executors are counted. The result is at least UNTOLD_SLOTS if the session may grow
+    without a limit or does not report its size (Spark Connect).
     """
     return most_slots(properties(spark), live(spark))
 
@@ -105,7 +105,8 @@ class Losses(NamedTuple):
     tasks: int = 0
 
     def describe(self, before: "Losses") -> list[str]:
-        """Return a list with one sentence if there are more losses than before; otherwise, [].
+        """Return a list with one sentence about the losses since `before`, or [] if nothing was
+        lost since.
 
         >>> Losses(2, 5).describe(before=Losses(1, 1))
         ['1 executor was lost, and 4 tasks failed and were tried again']

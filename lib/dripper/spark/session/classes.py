@@ -1,8 +1,8 @@
 """The CDS archive (class data sharing) of Spark's and Delta's classes, for a faster start.
 
-`make install` runs `conf/make_classes.py`, which makes the archive. The archive is used if this
-program starts Java itself, for Spark on one machine. Java ignores an archive that was truncated or
-made for another Java or other jars.
+`make install` runs `conf/make_classes.py`, which creates the archive. The archive is used if this
+program starts Java itself, for Spark on one machine. Java ignores an archive that is truncated, or
+that was created for another Java version or other jars.
 """
 
 import os
@@ -25,10 +25,10 @@ _BY_OTHERS = frozenset(["SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"])
 
 
 def is_used() -> bool:
-    """Return whether a session that this program makes can use the CDS archive.
+    """Return whether a session that this program creates can use the CDS archive.
 
-    Java accepts the archive only if the class path has the same jars as when the archive was made,
-    and no folder with a user's configuration.
+    Java accepts the archive only if the class path has the same jars as when the archive was
+    created, and no folder with a user's configuration.
     """
     files = {path.name: path for path in _CONF.iterdir()} if _CONF.is_dir() else {}
     is_own = files.keys() <= {_DEFAULTS, "log4j2.properties"} and not _BY_OTHERS & os.environ.keys()

@@ -1,9 +1,9 @@
 """Spark settings for a single machine. They turn off work that takes seconds and pays off only on
 clusters.
 
-A session that this program makes starts with these settings. A session that spark-submit makes
-starts with Spark's defaults or the user's properties, and then gets those settings in `LOCAL` that
-can still be changed.
+If this program creates the session, the session starts with these settings. If spark-submit creates
+it, the session starts with Spark's defaults or the user's properties, and then gets those settings
+in `LOCAL` that can still be changed.
 """
 
 import logging

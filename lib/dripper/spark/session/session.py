@@ -43,7 +43,7 @@ _DELTA = {
 _ALWAYS = {
     # Timestamps must not depend on the time zone of the job's machine.
     "spark.sql.session.timeZone": "UTC",
-    # If a Python worker hangs or crashes, print the line at which it does.
+    # Print the line of Python code at which a worker hangs or crashes.
     "spark.python.worker.faulthandler.enabled": "true",
     # Maximum number of rows in a worker's input batch. A page has up to 32 MiB, so with the default
     # of 10,000 rows, a string column could overflow its 2 GiB.
@@ -56,7 +56,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
 
     Under spark-submit or on Databricks, the running session is used and must include Delta. A
     session that spark-submit has started on this machine is adapted to a single machine
-    (`dripper.spark.session.local`). Otherwise, a session is made, and Delta's jars come from
+    (`dripper.spark.session.local`). Otherwise, a session is created, and Delta's jars come from
     `settings.jars`, from an earlier download, or from Maven Central. Raises MachineError, with
     advice, if there is no suitable Java, no Spark or no Delta.
     """

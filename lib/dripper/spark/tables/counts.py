@@ -56,7 +56,8 @@ def count_batches(table: DataFrame) -> BatchCounts:
 
 
 def count_files(table: DataFrame, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
-    """Return the row counts of each archive file in these batches of a table, by batch and file.
+    """Return the number of rows of each archive file in these batches of a table, keyed by batch
+    and file.
 
     If `batches` is None, all batches are counted. Spark scans a few columns of the rows.
     """
@@ -145,7 +146,7 @@ def _lost_file_test(table: DataFrame) -> Callable[[str], bool]:
 
     def is_lost(name: str) -> bool:
         file = unquote(name)
-        # Shallow clones refer to files in other folders by their full URLs.
+        # Shallow clones refer to files in other folders with full URLs.
         is_inside = ":/" not in name and not file.startswith("/")
         return is_inside and not storage.exists(path(place, file))
 

@@ -369,7 +369,7 @@ TABLES = {
     ),
     "relocated": (RELOCATED, "One row per move of archives: the names of the files, and their current location"),
 }
-"""The schema and the comment of each table, by name."""
+"""The schema and the comment of each table, keyed by name."""
 
 PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published", "forgotten", "relocated"}
 """Tables that are partitioned by `batch`. The ledger is not partitioned, because it has few rows
@@ -381,8 +381,8 @@ READABLE = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "c
 rejects tables with deletion vectors or V2 checkpoints."""
 
 PROPERTIES = {
-    # The ledger is read as a whole or by batch. Statistics for all its columns took two thirds of
-    # the time to write a plan.
+    # The ledger is read as a whole or one batch at a time. Statistics for all its columns took two
+    # thirds of the time to write a plan.
     "warc_files": {"delta.dataSkippingStatsColumns": "batch"},
     # Only the columns by which people search for pages. Statistics for all columns would make up
     # four fifths of the log. Each reader keeps the log in memory, and a large table has 100,000

@@ -85,7 +85,7 @@ def reason(error: BaseException) -> str:
 
 
 def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict[str, StructField]:
-    """Return the fields of `declared` that `stored` lacks at any depth, by their SQL paths.
+    """Return the fields of `declared` that `stored` lacks at any depth, keyed by their SQL paths.
 
     >>> old, new = StructType().add("b", "long"), StructType().add("b", "long").add("c", "long")
     >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))

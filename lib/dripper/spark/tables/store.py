@@ -39,8 +39,8 @@ _VECTORS = "delta.feature.deletionVectors"
 """A property of tables that may contain deletion vectors, even if deletion vectors are now turned
 off."""
 _VERSIONS_SEEN = 30
-"""Number of versions to check in a table's history, newest first. They only have to reach back to
-the start of the last run, which made the same check."""
+"""Number of versions to check in a table's history, newest first. They must reach back only to the
+start of the last run, which did the same check."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
 """Session settings that have the effect of the options txnAppId and txnVersion. DELETE, MERGE and
 UPDATE accept no options."""
@@ -108,7 +108,7 @@ class Tables:
         the same outputs.
 
         Raises:
-            InputError: If the table has another schema version, was made by another program, has
+            InputError: If the table has another schema version, was created by another program, has
                 properties that block a run's writes, or cannot be opened.
         """
         found = self._find(table)
@@ -194,7 +194,8 @@ class Tables:
                 raise self._unusable("add columns to", table, error) from None
 
     def _missing(self, table: str) -> dict[str, StructField]:
-        """Return the columns, and the fields within columns, that the table lacks, by path."""
+        """Return the columns, and the fields within columns, that the table lacks, keyed by
+        path."""
         required = [field for field in TABLES[table][0] if field.name not in OPTIONAL.get(table, set())]
         return missing_fields(StructType(required), self.read(table).schema)
 
@@ -486,7 +487,7 @@ class Tables:
 
 
 OPTIONAL = {"published": {"main_html"}}
-"""Columns that may be missing from an existing table, by table."""
+"""Columns that may be missing from an existing table, keyed by table."""
 
 _IS_OF_COLUMNS = "operation IN ('RENAME COLUMN', 'DROP COLUMNS')"
 _ABSENT = frozenset(

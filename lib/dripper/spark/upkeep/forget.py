@@ -223,7 +223,7 @@ def likeness(url: str) -> str:
 
 
 def _find_near(tables: Tables, urls: Sequence[str]) -> dict[str, list[str]]:
-    """Return a few similar page URLs for each of these URLs, by their normalized form."""
+    """Return a few similar page URLs for each of `urls`. The keys are the normalized `urls`."""
     pages = _pages(tables, "url IS NOT NULL") if urls else None
     if pages is None:
         return {}

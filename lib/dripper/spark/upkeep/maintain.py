@@ -116,4 +116,4 @@ _AS_TOLD = {
     # Without this, Delta rejects a shorter time than the property has.
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
 }
-"""Settings with which VACUUM keeps files for the hours given in the command."""
+"""Settings that make VACUUM keep files for exactly the number of hours in its command."""

@@ -145,7 +145,7 @@ def _read_states(tables: Tables) -> dict[int, State]:
 
 
 def _read_published(tables: Tables) -> dict[int, State]:
-    """Return the states of the batches in `published`, by batch number.
+    """Return the states of the batches in `published`, keyed by batch number.
 
     The version is "" if the rows of a batch have several states. This program never writes such
     rows.

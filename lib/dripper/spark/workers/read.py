@@ -72,8 +72,8 @@ Result = TypeVar("Result")
 class Step(Generic[Result]):
     """The work on each page, and the row that results from it.
 
-    `work` runs in the page process. `result` is the class of its result, and can also make a result
-    from an error code. `row` makes a row from a result.
+    `work` runs in the page process. `result` is the class of its result, and can also create a
+    result from an error code. `row` creates a row from a result.
     """
 
     work: Callable[[PageInput], Result]

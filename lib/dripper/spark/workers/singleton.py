@@ -1,4 +1,4 @@
-"""Keeps objects that are slow to make, such as engines and tokenizers, for later tasks."""
+"""Keeps objects that are slow to create, such as engines and tokenizers, for later tasks."""
 
 from collections.abc import Callable, Hashable
 from functools import update_wrapper
@@ -9,10 +9,10 @@ Thing = TypeVar("Thing")
 
 
 class WorkerSingleton(Generic[P, Thing]):
-    """Keeps the last object that a function made, and returns it again for the same arguments.
+    """Keeps the last object that a function returned, and returns it again for the same arguments.
 
-    Use as a decorator. Spark reuses workers, so a single object that is slow to make serves many
-    tasks. A call with other arguments drops the old object before it makes a new one, because two
+    Use as a decorator. Spark reuses workers, so a single object that is slow to create serves many
+    tasks. A call with other arguments drops the old object before it creates a new one, because two
     engines may not fit on one machine.
     """
 
@@ -39,5 +39,5 @@ class WorkerSingleton(Generic[P, Thing]):
         return name
 
     def forget(self) -> None:
-        """Drop the object, so that the next call makes a new one."""
+        """Drop the object, so that the next call creates a new one."""
         self._cached = None

@@ -114,14 +114,14 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
     pattern are sorted by name. Otherwise, the order of `spec` is kept.
 
     Args:
-        spec: Comma-separated parts. Each part is a local path, a folder, a pattern (`*`, `?`,
-            `[…]`, `**`), an `s3://` object, prefix or pattern, an `http(s)://` file, a file, folder
-            or pattern in another storage system (docs/storages.md), or an `@list`. Folders are
-            searched recursively for names like `x.warc.gz` or `x.arc`, and symbolic links are
-            followed. A list is a text file with one path per line, gzipped or not, in any of these
-            storage systems. `locate_archives` explains how relative paths in a list are resolved.
-            The files in a list are not checked here, because a list may name a hundred thousand of
-            them.
+        spec: Comma-separated parts. Each part is one of these: a local file, folder or pattern
+            (`*`, `?`, `[…]`, `**`); an `s3://` object, prefix or pattern; an `http(s)://` file; a
+            file, folder or pattern in another storage system (docs/storages.md); an `@list`.
+            Folders are searched recursively for names like `x.warc.gz` or `x.arc`, and symbolic
+            links are followed. A list is a text file with one path per line, gzipped or not, in any
+            of these storage systems. `locate_archives` explains how relative paths in a list are
+            resolved. The files in a list are not checked here, because a list may name a hundred
+            thousand of them.
         settings: The settings for reading; None means the defaults.
 
     Raises:

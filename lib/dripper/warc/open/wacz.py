@@ -1,9 +1,9 @@
 """Finds the archives inside a WACZ file (Webrecorder, "Web Archive Collection Zipped" 1.1.1): a ZIP
 with members `archive/*.warc.gz` that are stored without ZIP compression.
 
-The bytes of such a member are a byte range of the WACZ. The reader therefore reads records in
-place, through range requests if the file is remote. Record offsets count the bytes of the WACZ, so
-any tool can read a record as a byte range of the WACZ.
+The bytes of such a member are a byte range of the WACZ. The reader therefore reads records directly
+from the WACZ, through range requests if the WACZ is remote. Record offsets count the bytes of the
+WACZ, so any tool can read a record as a byte range of the WACZ.
 """
 
 import io

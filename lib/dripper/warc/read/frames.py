@@ -322,7 +322,8 @@ class FrameReader:
         )
 
     def _read_first_bytes(self, head: RecordHead, at: int) -> bytes:
-        """Return the first bytes of a block that may be too large for the window, otherwise b""."""
+        """If a block may be too large for the window, return the block's first bytes; otherwise,
+        return b""."""
         if (head.length is not None and head.length <= self._hold_bytes) or head.record_type not in _KEPT_TYPES:
             return b""
         self._window.fill(at + HEAD_BYTES)

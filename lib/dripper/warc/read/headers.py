@@ -17,8 +17,8 @@ SCHEMES = rb"(?:https?|ftps?|dns|whois|filedesc|gopher|nntp|news|rtsp|mms|mailto
 a truncated scheme such as `tp://` would be mistaken for records."""
 
 _ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} (?=[^\n]{0,1280}+\n)[^\n]{0,1024}\d[ \t]*+\r?\n"
-"""The line must end soon after the date. Otherwise, the regex would search a line with many dates
-for its end once from each date."""
+"""The line must end soon after the date. Otherwise, in a line with many dates, the regex would
+search for the end of the line from every date."""
 
 RECORD_START = re.compile(rb"(?i:" + _WARC_LINE + _HEADER_NAME + rb")|" + _ARC_LINE)
 """Matches the start of a record: a WARC version line and the beginning of the next header line, or
@@ -50,7 +50,7 @@ def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int |
 
 
 # warcio's parser handles continuation lines, colons in names, and UTF-8 with a Latin-1 fallback.
-# It takes 14 to 22 µs per header, 5 % of the time for reading a page.
+# It takes 14 to 22 µs per header, which is 5 % of the time that reading a page takes.
 _PARSER = StatusAndHeadersParser([], verify=False)
 
 _FOLD = re.compile(rb"(?<!\r)\r*\n(?=[ \t])")

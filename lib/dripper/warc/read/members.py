@@ -31,7 +31,7 @@ from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 from dripper.warc.read.zstd_frames import HEADER_BYTES, needed_dictionary, skip_frame
 
 _MAX_DICTIONARY_BYTES = 1 << 26
-"""The maximum size of a `.warc.zst` dictionary. Real dictionaries have a few MB at most, so a
+"""The maximum size of a `.warc.zst` dictionary. Real dictionaries are no larger than a few MB, so a
 larger size means damage."""
 
 _HEAD_BYTES = 2 * MAX_GZIP_HEADER
@@ -73,7 +73,7 @@ Piece = bytes | Boundary
 
 @dataclass(frozen=True, slots=True)
 class _Damage:
-    """The damage that stopped inflating.
+    """The damage in a member at which inflating stopped.
 
     at: The member's stored offset.
 

@@ -209,7 +209,7 @@ class FileReport:
 
     version: The ETag or modification time of the file that was read (`Source.version`).
 
-    skipped: Number of skipped records by reason (`SKIP_REASONS`).
+    skipped: Number of skipped records, keyed by reason (`SKIP_REASONS`).
 
     clipped: Whether the file ends inside a record or a compressed member.
 

@@ -136,7 +136,7 @@ class Window:
 
     def find_next_start(self, start: int, arc: bool | None) -> int:
         """Return the first position at or after `start` at which a record starts or inflating
-        stops, or the end of the file.
+        stops. If there is none, return the end of the file.
 
         The start of a member that begins with a record also counts as a record start.
         """

@@ -251,8 +251,9 @@ def _open_fences(match: re.Match[str]) -> str:
 
 
 def _write_tables(latex: str) -> str:
-    """Return LaTeX with each table in an environment: a matrix or `cases`, depending on the table's
-    fences, or `aligned` if a cell begins with a relation. An `&` outside tables is escaped."""
+    """Write each table in LaTeX as an environment. If the table has the fences of a kind of matrix
+    or of `cases`, the fences decide the environment. Otherwise, the environment is `aligned` if a
+    cell begins with a relation, else `matrix`. An `&` outside tables is escaped."""
     tables: list[str] = []
 
     def fill(match: re.Match[str]) -> str:

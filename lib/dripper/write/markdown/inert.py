@@ -340,7 +340,7 @@ def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:
 
 
 def _move_blanks(pieces: list[str]) -> None:
-    """Move white space at the edges of emphasis out of the emphasis, in place."""
+    """Change `pieces` so that emphasis neither begins nor ends with white space."""
     for index in range(len(pieces) - 2, 0, -2):
         if pieces[index] in _CLOSER:
             bare = pieces[index + 1].lstrip()
@@ -356,8 +356,8 @@ def _move_blanks(pieces: list[str]) -> None:
 
 
 def _settle_pair(pieces: list[str], first: int, last: int) -> None:
-    """Move punctuation out of a pair of marks, in place, until both marks are at word boundaries.
-    If that is not possible, remove the pair."""
+    """Change `pieces`: move punctuation out of a pair of marks until both marks are at word
+    boundaries. If that is not possible, remove the pair."""
     inner, moved = pieces[first + 1], 0
     outer, following = _last(pieces, first), inner[:1] or _next(pieces, first)
     while moved < len(inner) and inner[moved] not in _STRUCTURE and not _is_edge(following, outer):

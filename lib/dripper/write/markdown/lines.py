@@ -10,7 +10,7 @@ from dripper.write.markdown.source import STRUCTURE, Source
 EMPHASIZED = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
 EMPHASIZED |= dict.fromkeys(("del", "s", "strike"), "del")
 EMPHASIZED |= {"figcaption": "em", "caption": "em"}
-"""The kind of emphasis, by element name."""
+"""The kind of emphasis, keyed by element name."""
 BLANK = " \u00a0\n"
 """Characters that are removed from both ends of a line."""
 _BLANKS = re.compile("  +")

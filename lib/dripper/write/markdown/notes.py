@@ -70,8 +70,8 @@ class _Note(NamedTuple):
 
 
 def find_notes(source: Source, lines: Lines) -> NoteWriter:
-    """Return a writer for the footnotes in main HTML, and remove the notes' labels from the
-    source's texts. The elements of notes get the roles `mark`, `note` and `gone`; a list of notes
+    """Return a writer for the footnotes in main HTML, and remove the notes' labels from
+    `source.texts`. The elements of notes get the roles `mark`, `note` and `gone`; a list of notes
     gets the role `div`.
 
     A note becomes a footnote unless it is inside an item, a table or a quotation, or shares a block
@@ -149,8 +149,8 @@ def _is_place_fit(source: Source, element: int, fit: dict[int, bool]) -> bool:
 
 
 def _find_backs(source: Source, note: _Note, backs: Sequence[int]) -> list[int]:
-    """Return a note's links back to its marks. In place of a link, return the outermost inline
-    element around the link that contains no other words.
+    """Return the links that lead from a note to its marks. Each link is represented by the
+    outermost inline element around it without words other than such links, if there is one.
 
     Args:
         backs: The links back from all notes, in document order.

@@ -22,8 +22,9 @@ _PARTS = CELLS | words("button option pre table tr")
 
 
 def join_ordinals(tree: Tree, texts: list[str]) -> None:
-    """Move each step number that is in an element of its own to the start of its step, in place.
-    Example: `<div>1</div><p>Heat the oil.</p>`. In an ordered list, remove the numbers.
+    """Change `texts`: move each step number in an element of its own to the start of its step.
+    Example: `<div>1</div><p>Heat the oil.</p>`. In an ordered list, the numbers are removed
+    instead.
 
     Such numbers are consecutive, begin with 1, and are in elements with the same start tag. 48 of
     4,911 training pages have them; many of these pages are recipes.

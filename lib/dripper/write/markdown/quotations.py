@@ -34,9 +34,10 @@ class QuotationWriter:
     """Maps a quotation at the start of a post to the rule before the post."""
 
     def set_apart_posts(self, rules: Sequence[int]) -> None:
-        """Write the elements around the rules before posts as plain blocks instead of lists,
-        quotations or tables. If most rules are inside `blockquote`s with the same start tag, all
-        elements with that start tag contain text of posts. Write all of them as plain blocks."""
+        """Set apart the posts. Before each post, there is a rule (`hr`). The elements around these
+        rules are written as plain blocks, not as lists, quotations or tables. If most of these
+        rules are inside `blockquote`s with the same start tag, these `blockquote`s contain posts,
+        so all elements with that start tag are written as plain blocks."""
         tree, roles, holders = self.source.tree, self.source.roles, Counter[str]()
         for rule, following in pairwise([*rules, len(tree)]):
             end = tree.opens[following] if following < len(tree) else len(tree.parts)

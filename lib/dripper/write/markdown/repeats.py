@@ -9,8 +9,8 @@ from dripper.write.markdown.source import SHOWS, Source
 
 _PARTS = ITEMS | CELLS
 _NEAR = 24
-"""Maximum distance, in texts and tags, from an image or a short form to the nearest text. A short
-form contains at most this many texts and tags."""
+"""Maximum distance, in parts (strings and tags), from an image or a short form to the nearest text.
+A short form contains at most this many parts."""
 _MOST_TIMES = 4
 """Text next to an image is not compared with the image's alternative text if it is at least this
 many times as long."""

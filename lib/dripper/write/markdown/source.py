@@ -24,7 +24,8 @@ class Source:
     """The tree that is written.
 
     Args:
-        texts: The tree's texts, from the even positions of its parts. Writers may change the texts.
+        texts: The strings between the tree's tags, from the even positions of its parts. Writers
+            may change them.
         holes: Finished Markdown that the text refers to by number (see `inert.HOLE`).
     """
 

@@ -25,8 +25,8 @@ _SPAN = re.compile("[0-9]{1,9}")
 
 
 def is_layout(source: Source, table: int) -> bool:
-    """Return whether a table only lays out the page. Such a table has a single column without a
-    header, or contains elements that no data cell contains."""
+    """Return whether a table only lays out the page. The signs are a single column without a
+    header, and elements that are unusual in a cell, such as `article` or a large inner table."""
     n_rows, n_cells = len(source.within(table, _ROWS)), len(source.within(table, _CELLS))
     is_list = n_rows > 1 and source.holds(table, _HEADERS)
     if (n_cells <= max(n_rows, 1) and not is_list) or source.holds(table, _LAYOUT):
@@ -87,7 +87,7 @@ class Table:
         self._foot: list[int] = []
         """Positions of the `tfoot` rows. Browsers show these rows last."""
         self._spans: dict[int, int] = {}
-        """Number of further rows that a cell spans, by column."""
+        """Number of further rows that a cell spans, keyed by column."""
 
     def add_row(self, is_foot: bool = False) -> None:
         """Begin a row."""

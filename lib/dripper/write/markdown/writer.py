@@ -1,6 +1,6 @@
 """Writes a tree of main HTML as Markdown, in one pass.
 
-`Source` holds the tree, its texts, and the roles of elements. `Lines` collects the text of each
+`Source` holds the tree, its text, and the roles of elements. `Lines` collects the text of each
 line. The parts (writers of lists, tables, links, code, notes and so on) share both objects, and
 each part keeps the state of its own elements. Decisions that need look-ahead are made at an
 element's start tag. They are stored as roles of the inner elements, such as the cells of a data
@@ -74,7 +74,7 @@ _ROLES: Mapping[str, Mapping[str, _Begin]] = {
     "notes": {"mark": NoteWriter.write_mark, "note": NoteWriter.begin},
     "quotations": {"post": QuotationWriter.begin_post, "first-quotation": QuotationWriter.begin_first},
 }
-"""The methods that write elements with a role, by part and role."""
+"""The methods that write elements with a role, keyed by part and role."""
 _BY_NAME, _BY_ROLE = (
     {name: (part, begin) for part, begins in table.items() for name, begin in begins.items()}
     for table in (_ELEMENTS, _ROLES)

@@ -40,8 +40,8 @@ the tools."""
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One extractor on one part of WCEB: our mean ROUGE-LSum F1 and the published one over the
-    pages that both have scored, and a comparison page by page."""
+    """Our scores and the published scores (ROUGE-LSum F1) of one extractor on one part of WCEB: the
+    two means over the pages that have both scores, and a comparison page by page."""
 
     data_set: str
     extractor: str

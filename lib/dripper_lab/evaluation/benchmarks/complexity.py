@@ -41,8 +41,8 @@ def complexity(html: str, truth: str) -> float:
     limited to 0..1.
 
     The study defines complexity by the tokens that belong to the ground truth, but its code counts
-    the words of both texts. This function follows the code. A page without words has complexity 0;
-    the study has no such page.
+    the words of the ground truth and of the body. This function follows the code. A page without
+    words has complexity 0; the study has no such page.
     """
     words = len(WORD.findall(body_text(html)))
     return 1 - min(1.0, len(WORD.findall(truth)) / words) if words else 0.0

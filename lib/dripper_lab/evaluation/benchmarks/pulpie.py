@@ -39,7 +39,7 @@ LEVELS = ("simple", "mid", "hard")
 
 @dataclass(frozen=True, slots=True)
 class PublishedScores:
-    """Scores by method. All arrays have the same order of pages."""
+    """The scores of all methods. All arrays have the same order of pages."""
 
     pages: Sequence[int]
     """The indexes of the pages in the complete benchmark."""

@@ -97,7 +97,7 @@ def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path
 
 
 def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the values for the template, and the charts by name."""
+    """Return the values for the template, and the charts, keyed by name."""
     frame = read_scores(jobs)
     extractors = [one for one in settings.everyone() if one.kind is not Standing.WCEB]
     counted = frame[frame["data_set"].map(_is_counted)]

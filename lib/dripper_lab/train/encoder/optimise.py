@@ -23,7 +23,7 @@ def train(
     save: Callable[[], None],
     teacher: Any = None,
 ) -> None:
-    """Train the model in place.
+    """Train the weights of `model`.
 
     Args:
         save: Called regularly, so that an interrupted run leaves weights behind.

@@ -5,8 +5,8 @@
 It trains a tokenizer on the pages, writes the pages as conversations (`dripper_lab.annotate sft`),
 and trains the model in one pass over these. For each N in --sizes, it writes the checkpoint
 OUTPUT/pages-N after N pages. Set labels.lm.model to such a folder; its file `labeler.yml` has the
-matching settings. Only sets with the role "train, ships" are read. A tokenizer and conversations
-that are already in OUTPUT are used again.
+matching settings. Only sets on which shipped models may be trained are read (role "train, ships").
+A tokenizer and conversations that are already in OUTPUT are used again.
 """
 
 import json
@@ -57,12 +57,14 @@ def train_and_save(
     sample: int | None,
     device: str = "auto",
 ) -> Path:
-    """Make the tokenizer, write the conversations, train, and save checkpoints. Return the folder.
+    """Create the tokenizer, write the conversations, train, and save checkpoints. Return the
+    folder.
 
     Args:
-        sizes: Numbers of training pages after which to save a checkpoint; empty: after all.
+        sizes: Numbers of training pages after which to save a checkpoint; if empty, one is saved
+            after all pages.
         folds: One in `folds` sites is held out.
-        sample: Maximum number of pages per data set; None: all.
+        sample: Maximum number of pages per data set; None means all.
         device: See `learning_device`.
 
     Raises:

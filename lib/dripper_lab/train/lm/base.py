@@ -1,4 +1,5 @@
-"""Makes a new tokenizer and a Qwen3 model with random weights, and defines the hyperparameters."""
+"""Creates a new tokenizer and a Qwen3 model with random weights, and defines the
+hyperparameters."""
 
 import itertools
 from collections.abc import Iterable, Iterator

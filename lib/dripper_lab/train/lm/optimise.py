@@ -24,7 +24,7 @@ def train(
     sizes: Sequence[int],
     save: Callable[[Any, int], None],
 ) -> None:
-    """Train the model in place, one pass over the pages.
+    """Train the weights of `model` in one pass over the pages.
 
     Args:
         pages: The windows of each page, in training order.

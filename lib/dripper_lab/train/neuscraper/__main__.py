@@ -56,7 +56,7 @@ def train_and_save(
 
     Args:
         folds: One in `folds` sites is held out.
-        sample: Maximum number of pages per data set; None: all.
+        sample: Maximum number of pages per data set; None means all.
         device: See `learning_device`.
 
     Raises:

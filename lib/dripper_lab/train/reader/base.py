@@ -51,9 +51,9 @@ class BaseModel:
     unknown: int
     """`begin`, `end`, `padding` and `unknown` are the IDs of special tokens."""
     tensors: Mapping[str, memoryview]
-    """The bytes of each tensor, by name, such as `l0.q.w`."""
+    """The bytes of each tensor, keyed by name, such as `l0.q.w`."""
     counts: Mapping[str, int]
-    """The number of values in each tensor, by name."""
+    """The number of values in each tensor, keyed by name."""
 
     def tensor(self, name: str, *shape: int) -> Matrix:
         """Return a tensor in float32. A matrix has the shape (outputs, inputs)."""

@@ -1,4 +1,4 @@
-"""Makes training examples for the `reader` labeler from labelled pages about which `cpu` is
+"""Creates training examples for the `reader` labeler from labelled pages about which `cpu` is
 unsure."""
 
 from collections.abc import Iterable, Iterator, Sequence

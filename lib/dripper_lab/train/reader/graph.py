@@ -1,4 +1,4 @@
-"""Makes the ONNX graph of the reader's encoder, with 8-bit matrices.
+"""Builds the ONNX graph of the reader's encoder, with 8-bit matrices.
 
 Input: `embeds`, (1, n_tokens, width), the sums of the embeddings of a window's tokens. Output:
 `margins`, (1, n_tokens, 1).
@@ -56,7 +56,7 @@ def build(state: Mapping[str, Matrix], heads: int, epsilon: float) -> onnx.Model
     """Return the graph in float32.
 
     Args:
-        state: The trained weights of the network, by name.
+        state: The trained weights of the network, keyed by name.
         heads: The number of attention heads.
         epsilon: The epsilon of the layer norms.
     """

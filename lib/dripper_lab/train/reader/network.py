@@ -96,7 +96,7 @@ class Network(nn.Module):  # type: ignore[misc]
         return sums[:-1] / torch.from_numpy(sizes.astype(np.float32)).to(device)
 
     def state(self) -> dict[str, Matrix]:
-        """Return all trained weights, by name, in float32."""
+        """Return all trained weights in float32, keyed by name."""
         return {name: tensor.detach().float().cpu().numpy() for name, tensor in self.state_dict().items()}
 
 

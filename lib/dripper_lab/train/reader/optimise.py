@@ -26,7 +26,8 @@ def teach(
     teacher: Network | None = None,
     saved: Path | None = None,
 ) -> None:
-    """Train a network in place on the labels, and on a teacher's predictions if there is a teacher.
+    """Train the weights of `model` on the labels and, if there is a teacher, also on its
+    predictions.
 
     Args:
         rate: The learning rate.

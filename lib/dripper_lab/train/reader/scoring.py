@@ -17,7 +17,8 @@ _RIDGE = 1e-3
 
 
 def score(examples: Sequence[Example], margins: Sequence[FloatArray]) -> dict[str, float | int]:
-    """Return the mean F1 over words of pages with main content, without and with the reader.
+    """Return the number of pages with main content, and their mean F1 over words, without the
+    reader (`f1_before`) and with the reader (`f1`).
 
     Args:
         margins: The reader's margins for each page, (n_blocks,); NaN for blocks that were not read.

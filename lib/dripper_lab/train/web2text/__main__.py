@@ -42,7 +42,7 @@ def train_and_save(
     """Train, choose values on held-out sites, and save. Return the path of the weights.
 
     Args:
-        sample: Maximum number of pages per data set; None: all.
+        sample: Maximum number of pages per data set; None means all.
 
     Raises:
         InputError: If a data set is missing.

@@ -43,13 +43,13 @@ PUBLISHED: Mapping[str, Mapping[str, LeafScore]] = {
         "Unfluff": LeafScore(0.68, 0.90, 0.51, 0.65),
     },
 }
-"""The scores in the paper's Table 1, by split."""
+"""The scores in the paper's Table 1, keyed by split."""
 
 Labels = npt.NDArray[np.bool_]
 
 
 def label_leaves(pages: Iterable[LabelledPage]) -> dict[str, dict[tuple[str, str], Labels]]:
-    """Return, by baseline and then by page, whether the baseline's output contains each text node.
+    """Return baseline → page → whether the baseline's output contains each text node.
 
     If a baseline fails on a page, its output is empty.
     """

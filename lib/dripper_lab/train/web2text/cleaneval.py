@@ -32,7 +32,7 @@ TRAIN_PAGES, VALIDATION_PAGES = 55, 5
 """The numbers of pages into which the paper divides CleanEval's development set. The other pages
 are the test set."""
 PUBLISHED = {"original": LeafScore(0.84, 0.88, 0.85, 0.86), "ours": LeafScore(0.86, 0.87, 0.90, 0.88)}
-"""Scores in the paper's Table 1, by split. The paper calls its second split "ours"."""
+"""Scores in the paper's Table 1, keyed by split. The paper calls its second split "ours"."""
 OUR_TEST, OUR_VALIDATION = 148 / 737, 58 / 737
 """Fractions of pages in the paper's second split. The paper does not name the pages, so they are
 drawn at random."""

@@ -1,4 +1,4 @@
-"""Makes training examples for the `web2text` labeler from labelled pages, and defines the
+"""Creates training examples for the `web2text` labeler from labelled pages, and defines the
 hyperparameters.
 """
 

@@ -1,5 +1,5 @@
-"""Cleans a page for the profiles `mineru-…`: parses it twice as MinerU-HTML does, and removes the
-elements that MinerU-HTML removes before it looks for blocks.
+"""Cleans a page for the MinerU profiles. As in MinerU-HTML, the page is parsed twice, and some
+elements are removed before blocks are searched for.
 
 The first parser parses the page and serialises the result. libxml2 parses this markup again, with
 its own rules. The `Tree` is built from the output of libxml2's writer. The first parser of MinerU

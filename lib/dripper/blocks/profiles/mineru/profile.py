@@ -117,7 +117,7 @@ def _keep_survivors(
 
 
 def _elements(clean: CleanPage, paragraph: Paragraph | Block) -> list[int]:
-    """Return the outermost elements in a run that are not removed."""
+    """Return the outermost elements of a run, without removed elements."""
     return [i for i in clean.tree.siblings(paragraph.first, paragraph.last) if not clean.removed[i]]
 
 
@@ -131,8 +131,9 @@ def _find_dissolved(tree: Tree, paragraph: Paragraph | Block, version: Version) 
 
 
 def _is_lost(clean: CleanPage, paragraph: Paragraph, root: int, bad_tags: Collection[str]) -> bool:
-    """Return whether MinerU fails on a paragraph because of a bad tag or forbidden characters at
-    its root, or text in a void root."""
+    """Return whether MinerU fails on a paragraph. It fails if the root has a bad tag, if text
+    directly inside the root has forbidden characters, or if the root is a void element with
+    text."""
     tree, texts = clean.tree, clean.texts
     element, first, _, is_run = paragraph
     if tree.start_tag(root) in bad_tags:
@@ -180,8 +181,8 @@ def _is_bad_name(attribute: str) -> bool:
 
 
 def _parse_again(clean: CleanPage) -> list[str]:
-    """Return the texts as a second parse leaves them: control characters replaced, raw text escaped
-    once more."""
+    """Return the page's strings after the second parse, which replaces control characters and
+    escapes raw text once more."""
     tree, parts = clean.tree, clean.texts.copy()
     for element, tag in enumerate(tree.tags if not _RAW_TEXT.isdisjoint(tree.tags) else ()):
         if tag in _RAW_TEXT:
@@ -272,8 +273,8 @@ class _Mapper:
         return bool(elements) and block.element == 0 and tag in self.version.inline
 
     def set_attribute(self, element: int, name: str, value: str) -> None:
-        """Set an attribute as lxml does: in place if the name exists, else as the last
-        attribute."""
+        """Set an attribute as lxml does. An existing attribute keeps its position; a new one
+        becomes the last attribute."""
         index = self.tree.opens[element]
         tag, new = self.parts[index], f' {name}="{value}"'
         if name not in tag:

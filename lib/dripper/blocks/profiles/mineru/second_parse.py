@@ -66,8 +66,9 @@ def read_again(text: str, parse: Callable[[bytes, etree.HTMLParser], etree._Elem
 
 
 def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
-    """Change the parts that libxml2 would write in a form that `scan` cannot read. Return the texts
-    of script and style, because libxml2 does not escape them, and `addresses` (see `Read`).
+    """Change the parts that libxml2 would write in a form that `scan` cannot read. Return the
+    contents of `script` and `style` elements, because libxml2 does not escape them, and `addresses`
+    (see `Read`).
     """
     scripts, addresses, images = list[str](), dict[int, str](), 0
     for element in root.iter("script", "style", "li", "img"):

@@ -70,8 +70,8 @@ def _parse_second(text: bytes, parser: etree.HTMLParser) -> etree._Element:
 
 
 def _remove(clean: CleanPage) -> None:
-    """Remove elements because of their name, class, id or `display:none`. Also remove the text
-    right after each."""
+    """Remove the elements that MinerU removes because of their name, class, id or `display:none`.
+    Also remove the text right after each of them."""
     tree = clean.tree
     tags = {tag for tag, name in tree.names.items() if name in _REMOVED or _is_removed(tag)}
     for element in tree.tagged(tags):
@@ -113,8 +113,8 @@ def _classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
 
 
 def _find_data(tree: Tree, removed: bytearray) -> bytearray:
-    """Flag the data tables: all tables that have a header, a caption or the like anywhere
-    inside."""
+    """Flag the data tables. A table is a data table because of its own attributes (such as
+    `summary`), or because of an element at any depth inside, such as `th`, `caption` or `col`."""
     with_headers = {tag for tag in tree.names if " headers" in tag and "headers" in attributes(tag)}
     below = bytearray(len(tree))
     flags = bytearray(len(tree))
@@ -153,9 +153,9 @@ def _truncate(tree: Tree, parts: list[str], block: Block) -> None:
 
 
 def _surround(tree: Tree, texts: list[str], block: Block) -> Around | None:
-    """Return the markup that lxml puts around the block when it reads the block as a page of its
-    own: `html` around an element that no body can contain, and a `div` or `span` in place of the
-    body."""
+    """Return the markup that lxml adds around a block when it parses the block as a page; None if
+    it adds nothing. lxml adds `html` around an element that cannot be inside a body. If the block
+    is a run of the body, lxml adds a `div` or `span` that replaces the body."""
     tag = tree.tags[block.element]
     if not block.is_run and (tag in _NO_BODY or tag.startswith("html")):
         tree.names |= {"<html>": "html", "</html>": "html"}

@@ -32,8 +32,8 @@ _PREFIXES = ("http://", "https://", "ftp://", "HTTP://", "HTTPS://", "FTP://", "
 
 
 def _remove(clean: CleanPage) -> None:
-    """Remove elements because of their name, together with the text right after each. Then remove
-    hidden elements, and join the text after each to the text before it.
+    """Remove the elements with a name in `_REMOVED`, and the text directly after each of them. Then
+    remove hidden elements, but keep the text after each of them.
     """
     tree = clean.tree
     for element in [element for element, tag in enumerate(tree.tags) if tag in _REMOVED]:

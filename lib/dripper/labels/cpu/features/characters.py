@@ -1,8 +1,8 @@
-"""Computes character classes and word hashes for all texts of a page together.
+"""Computes character classes and word hashes for all strings of a page together.
 
-The texts are joined into one array of code points. Words begin and end at changes of the character
-class. A word is stored as a 64-bit hash of its lower-case characters, because a Python object per
-word would be slow.
+The strings are joined into one array of code points. Words begin and end at changes of the
+character class. A word is stored as a 64-bit hash of its lower-case characters, because a Python
+object per word would be slow.
 
 If a C compiler was available during installation (see setup.py), `characters_c.c` replaces the
 loops. Results are the same.
@@ -69,8 +69,8 @@ class PageCharacters:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "PageCharacters":
-        """Read the texts, in time linear in the number of characters. `texts` must not be empty,
-        but its strings may be."""
+        """Read the strings in `texts`, in time linear in the number of characters. `texts` must not
+        be empty, but its strings may be."""
         return cls(*(_read_in_c if IN_C else _read)(texts))
 
 

@@ -58,8 +58,8 @@ _COUNTED, _TYPES, _FIELDS = map(
 )
 STRUCTURE_NAMES = (*_COUNTED, *_TYPES, *(f"field_{field}" for field in _FIELDS))
 """Columns for the page as a whole, in multiples of 1/256. The kind of page is estimated from them.
-They are the number of elements by name (log), whether the page declares each type, and the number
-of form fields by type (log; fields with the same start tag count once)."""
+They are the number of elements of each name (log), whether the page declares each type, and the
+number of form fields of each type (log; fields with the same start tag count once)."""
 
 # A block of this many characters is nearly always prose; menus and captions are rarely this long.
 LONG_BLOCK_CHARS = 200
@@ -124,8 +124,8 @@ def _read_kinds(hints: Hints) -> list[bool]:
 def _compute_position_features(
     chars: FloatArray, link_chars: FloatArray, text: npt.NDArray[np.float32], tree: npt.NDArray[np.float32]
 ) -> FloatArray:
-    """Return features of each block's position on the page, of the whole page, and of the distances
-    to headings and long blocks."""
+    """Return features that describe each block's position on the page, the whole page, and each
+    block's distances to headings and long blocks."""
     n_blocks, total = len(chars), max(chars.sum(), 1)
     index = np.arange(n_blocks)
     far = np.minimum(index, FARTHEST)

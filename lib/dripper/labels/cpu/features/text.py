@@ -1,6 +1,6 @@
-"""Computes features of the blocks' texts: characters, sentences, dates, words.
+"""Computes features of each block's text: characters, sentences, dates, words.
 
-Dates are searched by a regular expression in each text. All other features are computed from the
+A regular expression finds the dates in each text. All other features are computed from the
 arrays of :class:`PageCharacters`.
 """
 

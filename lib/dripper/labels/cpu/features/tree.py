@@ -152,10 +152,10 @@ def _compute_container_features(places: Places, chars: FloatArray, link_chars: F
 def _compute_repetition_features(
     places: Places, start_tags: IntArray, chars: FloatArray, link_chars: FloatArray
 ) -> FloatArray:
-    """For each block, return the number and length of blocks with the same path of tags, and of
-    blocks with the same start tags (their own and their container's). Also return the block's
-    depth, the number of blocks with the same tag in the same container, and whether the block is a
-    run."""
+    """For each block, return the number and length of the blocks in two groups: the blocks with the
+    same path of tags, and the blocks that have the same start tag and a container with the same
+    start tag. Also return the block's depth, the number of blocks with the same tag in the same
+    container, and whether the block is a run."""
     paths, depths = _paths(places)
     own, around = places.elements, places.containers[:, 0]
     tags = places.tag_numbers[own]

@@ -74,8 +74,8 @@ def compute_word_features(texts: Sequence[str], page: PageCharacters) -> FloatAr
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
     Args:
-        texts: The blocks' texts.
-        page: The characters of these texts, followed by the page's title, description and JSON-LD
+        texts: The text of each block.
+        page: The characters of the blocks, followed by the page's title, description and JSON-LD
             text.
     """
     n_blocks = len(texts)
@@ -185,8 +185,8 @@ def _count_shingles(page: PageCharacters, counts: IntArray) -> None:
 
 
 def _group_hashes(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """Return an order in which equal hashes are neighbours, earlier ones first, and flags that mark
-    the first hash of each group.
+    """Return two arrays: an order that puts equal hashes next to each other, earlier ones first,
+    and flags that mark the first hash of each group.
 
     `np.unique` is slow for the few words of a page. Instead, each hash's position replaces its last
     bits, and the results are sorted. They all differ, so no stable sort of indexes is needed. For a

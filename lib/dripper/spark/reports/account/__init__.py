@@ -1,6 +1,6 @@
 """The account of a run: an HTML page about the run's input, output, cost, speed and errors.
 
-`facts` defines the facts of a run, `charts` draws bars, and `page` makes the HTML.
+`facts` defines the facts of a run, `charts` draws bars, and `page` writes the HTML.
 `dripper.spark.reports.account_tables` reads the tables.
 """
 

@@ -61,15 +61,15 @@ class RunFacts:
     failed_pages: Sequence[PageFacts] = ()
     """Examples of pages that became error rows."""
     methods: Mapping[str, int] = field(default_factory=dict)
-    """Number of rows in the run's batches, by method."""
+    """Number of rows in the run's batches, keyed by method."""
     languages: Mapping[str, int] = field(default_factory=dict)
-    """Number of rows in the run's batches, by language."""
+    """Number of rows in the run's batches, keyed by language."""
     core_dollars_per_hour: float = 0.0
     kinds: Mapping[str, int] = field(default_factory=dict)
-    """Number of rows in the run's batches, by page kind."""
+    """Number of rows in the run's batches, keyed by page kind."""
     confidences: Mapping[int | None, int] = field(default_factory=dict)
-    """Number of rows in the run's batches, by confidence. A key is the confidence times 20, rounded
-    down, or None if the labeler gives no confidence."""
+    """Number of rows in the run's batches, keyed by confidence. A key is the confidence times 20,
+    rounded down, or None if the labeler gives no confidence."""
     short_pages: int = 0
     """Number of rows in the run's batches with fewer than SHORT characters, including
     `wordless_pages`."""
@@ -83,7 +83,7 @@ class RunFacts:
         return int(value) if isinstance(value, int | float) else 0
 
     def counts(self, name: str) -> Mapping[str, int]:
-        """Return counts by name from a column of the run's row, largest first."""
+        """Return the counts in a column of the run's row, keyed by name, largest first."""
         value = self.run.get(name)
         pairs = dict(value) if isinstance(value, Mapping) else {}
         return dict(sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0])))

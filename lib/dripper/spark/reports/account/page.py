@@ -226,7 +226,7 @@ def _settings(facts: RunFacts) -> str:
 
 
 class Markup(str):
-    """HTML that this module made. It is not escaped again in a table."""
+    """HTML that this module created. It is not escaped again in a table."""
 
     __slots__ = ()
 
