@@ -39,7 +39,7 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     """Write the main HTML of a page: only its main blocks and their ancestors, without `_item_id`
     (Dripper paper 3.2, mapping).
 
-    The result equals that of `prune_page`. Takes time linear in len(mapping_html). With the
+    The result equals the result of `prune_page`. Takes time linear in len(mapping_html). With the
     profiles `mineru-…`, the result is MinerU-HTML's output byte for byte. Therefore unknown ids are
     ignored, helper attributes are kept, and the result without ids is "<html></html>".
 

@@ -177,8 +177,8 @@ def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.in
 
 
 def _find_excess(lowered: bytes, limits: ParserLimits) -> str | None:
-    """Return an error message if parsing a lower-case page may exceed a limit, else None. Stops at
-    the first tag where this is the case."""
+    """Return an error message if parsing a lower-case page may exceed a limit, else None. Stops
+    after the first tag that makes this possible."""
     open_names, formatting = Counter[bytes](), _Formatting()
     position = depth = steps = repeats = attributes = of_roots = 0
     while match := _TAG.search(lowered, position):

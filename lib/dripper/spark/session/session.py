@@ -78,8 +78,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         with_archive = master.startswith("local") and classes.is_used()
         options = classes.options(properties.get("spark.jars", "")) if with_archive else {}
         properties = _merge_properties(properties, _merge_properties(_QUIET, options))
-    for key, value in _merge_properties(properties, settings.properties).items():
-        builder = builder.config(key, value)
+    builder = builder.config(map={**_merge_properties(properties, settings.properties)})
     # PySpark logs the whole JVM stack trace of every failed analysis, even if this program expects
     # and handles the failure.
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
