@@ -112,10 +112,10 @@ class Losses(NamedTuple):
         ['1 executor was lost, and 4 tasks failed and were tried again']
         """
         executors, tasks = self.executors - before.executors, self.tasks - before.tasks
-        if executors <= 0 and tasks <= 0:
-            return []
-        again = f"{say_count(tasks, 'task')} failed and {'was' if tasks == 1 else 'were'} tried again"
-        return [f"{say_count(executors, 'executor', 'was')} lost, and {again}"]
+        lost = [f"{say_count(executors, 'executor', 'was')} lost"] if executors > 0 else []
+        if tasks > 0:
+            lost.append(f"{say_count(tasks, 'task')} failed and {'was' if tasks == 1 else 'were'} tried again")
+        return [", and ".join(lost)] if lost else []
 
 
 def count_losses(spark: SparkSession) -> Losses:
