@@ -127,9 +127,9 @@ LONG_LIVED = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 -XX:Tier4CompileThreshold=150000 "
     "-XX:Tier4BackEdgeThreshold=400000"
 )
-"""Java options for a session of many minutes. The second compiler pays if it takes only the code that
-runs most: 115 tests took 409 CPU s without it, 387 s with Java's thresholds, and 375 s with ten
-times these."""
+"""Java options for a session of many minutes. The second compiler pays if it takes only the code
+that runs most: 115 tests took 409 CPU s without it, 387 s with Java's thresholds, and 375 s with
+ten times these."""
 
 
 @pytest.fixture(scope="session")
