@@ -20,7 +20,7 @@ __all__ = ["Score", "rouge_n"]
 
 WORD = re.compile(r"\w+")
 WHITE_SPACE = re.compile(r"(\r\n|\s)")
-# Han and kana are written without spaces, so a run of word characters may be a whole clause.
+# Han and kana are written without spaces, so a run of word characters can be a whole clause.
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
@@ -29,9 +29,9 @@ def tokenizer(tokens: str) -> Callable[[str], list[str]]:
 
     "jieba": `jieba.lcut` on the raw string, including white space tokens, as in the Dripper paper's
     code (4.2.2). "split": splits at white space, as in Pulpie's evaluation. "words": lower-case
-    runs of word characters; jieba splits Chinese and Japanese runs further. Extractors may differ
-    in punctuation and white space even if their content is the same. Only "words" ignores both.
-    Raises UsageError for any other name.
+    runs of word characters; jieba splits Chinese and Japanese runs further. Extractors can return
+    the same content with different punctuation and white space. Only "words" ignores both. Raises
+    UsageError for any other name.
     """
     tokenizers: dict[str, Callable[[str], list[str]]] = {
         "jieba": jieba_tokens,

@@ -50,7 +50,7 @@ _OOM_SCORE = Path("/proc/self/oom_score_adj")
 @dataclass(frozen=True, slots=True)
 class GuardLimits:
     """The limits for one item: CPU seconds, wall seconds, and the number of bytes by which the
-    child's address space may grow beyond its initial size."""
+    child's address space is allowed to grow beyond its initial size."""
 
     cpu_seconds: int
     wall_seconds: float
@@ -346,8 +346,8 @@ def _read_hard_limit(kind: int) -> int | None:
 
 
 def _is_short_of_cpu(seconds: int) -> bool:
-    """Return whether the hard limit leaves this process less CPU time than a page may use. The CPU
-    time of a new process starts at zero."""
+    """Return whether the hard limit leaves this process less CPU time than a page is allowed to
+    use. The CPU time of a new process starts at zero."""
     hard = _read_hard_limit(resource.RLIMIT_CPU)
     return hard is not None and hard > seconds + 1 and time.process_time() + seconds + 1 > hard
 

@@ -33,7 +33,8 @@ _NAME = r"(?=[\w-]*[^\W\d])\w[\w-]*"
 _QUOTED = r"`(?:[^`]|``)+`"
 _SCHEMA = re.compile(rf"({_QUOTED}|{_NAME})\.({_QUOTED}|{_NAME})")
 """Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which need quotes in
-SQL. An unquoted name must not consist of digits only, because `out-1.0` is more likely a folder."""
+SQL. An unquoted name must contain a letter or an underscore, because a location such as `out-1.0`
+is more likely a folder."""
 _TABLE = re.compile(rf"{_NAME}(?:\.{_NAME}){{2,}}")
 
 

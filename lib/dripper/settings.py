@@ -70,7 +70,8 @@ class LimitSettings(Section):
 
     page_cpu_seconds: int = Field(default=20, ge=1)
     """Maximum CPU seconds. Unlike wall time, they do not depend on how busy the machine is. The
-    slowest real page took under 2 s. A page may take 15 times as many seconds of wall time."""
+    slowest real page took under 2 s. The limit on a page's wall time is 15 times as many
+    seconds."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
     """Maximum number of bytes by which the address space of a page process may grow beyond its
     initial size."""

@@ -107,7 +107,7 @@ class Role(StrEnum):
     """The permitted use of a data set according to its licence."""
 
     TRAIN_SHIPS = "train, ships"
-    """Shipped models may be trained on it."""
+    """Shipped models are allowed to be trained on it."""
     TRAIN_RESEARCH = "train, research"
     """Only for experiments and models that are not shipped. Reports mention it."""
     EVALUATION = "evaluation"

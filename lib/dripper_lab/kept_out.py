@@ -47,7 +47,7 @@ def host_in(url: str | None) -> str | None:
 def read_training_pages(
     data: Path, data_set: str, *, sample: int | None = None, empty: bool = False
 ) -> Iterator[LabelledPage]:
-    """Yield the pages of a set that may be used for training. See `datasets.read_pages` for
+    """Yield the pages of a set that are allowed for training. See `datasets.read_pages` for
     arguments and errors."""
     kept_out, n_left_out = read_kept_out(data), 0
     for page in read_pages(data, data_set, sample=sample, empty=empty):

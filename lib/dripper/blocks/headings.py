@@ -1,4 +1,4 @@
-"""Finds the headings of a page and the blocks that each heading announces. These are all blocks up
+"""Finds the headings of a page and the blocks that each heading introduces. These are all blocks up
 to the next heading of the same or a higher level."""
 
 from bisect import bisect_left, bisect_right
@@ -15,7 +15,8 @@ _MOST_AROUND = 5
 """Number of elements to check for a link around a heading, from the heading upwards."""
 _HEADS, _CONTROLS = words("div header hgroup span"), words("a button")
 _MOST_CONTROLS = 2
-"""Maximum number of controls beside a heading. The heading does not announce controls."""
+"""Maximum number of controls beside a heading. They do not count as blocks that the heading
+introduces."""
 _LONGEST_CONTROL = 24
 """Maximum length of a control in characters."""
 _MOST_WRAPPERS = 32
@@ -29,12 +30,12 @@ class Heading(NamedTuple):
     end: int
     """The index after the heading's last block."""
     after: int
-    """The first block that the heading announces, after controls such as "edit" beside the
+    """The first block that the heading introduces, after controls such as "edit" beside the
     heading."""
     level: int
     last: int
-    """The index after the last block that the heading announces. All announced blocks are before
-    the next heading of the same or a higher level, and inside the nearest element that contains the
+    """The index after the last block that the heading introduces. All these blocks are before the
+    next heading of the same or a higher level, and inside the nearest element that contains the
     heading and other blocks."""
     following: int
     """The first block of the next heading of the same or a higher level, in any element."""
@@ -73,9 +74,9 @@ def find_headings(tree: Tree, blocks: Sequence[Block]) -> list[Heading]:
 def _find_announced(
     tree: Tree, blocks: Sequence[Block], firsts: list[int], element: int, first: int, end: int
 ) -> tuple[int, int]:
-    """Return the first block that a heading announces, and the index after the last. The search
-    ends at the nearest element around the heading that has blocks other than the heading and its
-    controls."""
+    """Return the index of the first block that a heading introduces, and the index after the last
+    one. The search ends at the nearest element around the heading that has blocks other than the
+    heading and its controls."""
     around = element
     for _ in range(_MOST_WRAPPERS):
         if (around := tree.parents[around]) < 0:

@@ -62,7 +62,7 @@ class Page:
 
     @property
     def headings(self) -> Sequence[Heading]:
-        """The headings, each with the blocks that it announces."""
+        """The headings, each with the blocks that it introduces."""
         if self._headings is None:
             self._headings = find_headings(self.elements, self.blocks)
         return self._headings

@@ -84,7 +84,7 @@ def write_simplified(
         surround: Returns the markup around a block. If None, this is the block's own tags or, for a
             run, the tags of the element that contains the run.
     """
-    # Strings and tags in turn, as in `parts`.
+    # Alternating strings and tags, as in `parts`.
     out, starts = [""], list[int]()
     for block in blocks:
         _, _, element, is_run, first, last = block

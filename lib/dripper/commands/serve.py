@@ -18,8 +18,8 @@ _EXAMPLE = """example:
   curl --data-binary @page.html 'http://127.0.0.1:8080/extract?url=https://example.org/a&format=markdown'"""
 
 _GRACE_SECONDS = 8.0
-"""Maximum number of seconds between SIGTERM and the server's end, for finishing in-flight requests.
-The sender of the signal often kills the process after 10 seconds."""
+"""After SIGTERM, in-flight requests have at most this number of seconds to finish. The sender of
+the signal often kills the process after 10 seconds."""
 
 
 def add(commands: Parsers) -> None:

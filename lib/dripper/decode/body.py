@@ -70,8 +70,8 @@ def decode_body(
     8.4, RFC 9112 7.1).
 
     Headers often contradict the body, because Common Crawl and wget store decoded bodies with the
-    original headers. Such a body is returned unchanged, with a flag. Of a damaged body, the bytes
-    before the damage are returned, with another flag.
+    original headers. Such a body is returned unchanged, with a flag. If a body is damaged, only the
+    bytes before the damage are returned, with another flag.
 
     Args:
         find_dictionary: Returns the dictionary with the given SHA-256 digest, or None.

@@ -9,7 +9,7 @@ data.
 
 MAX_CODINGS = 5
 """Maximum number of content codings on one body, as in curl (CVE-2022-32206) and urllib3. Each
-coding may inflate the output of the previous coding."""
+coding can inflate the output of the previous coding."""
 
 MAX_BODY_MEMBERS = 1 << 16
 """Maximum number of gzip members or zstd frames in one body. Reading this many takes half a second.
@@ -25,19 +25,19 @@ takes 25 times its size in memory."""
 
 _MEMBER_BYTES = 1 << 30
 _MEMBER_RATIO = 100
-"""A member may inflate to 1 GiB, or to 100 times its stored bytes if that is more. gzip can reach a
-ratio of 1,032. Whole crawls that are stored as one member reach 20."""
+"""A member is allowed to inflate to 1 GiB, or to 100 times its stored bytes if that is more. gzip
+can reach a ratio of 1,032. Whole crawls that are stored as one member reach 20."""
 
 MEMBER_RECORDS = 10_000
 RECORD_BYTES = 16
-"""A member may hold 10,000 records, or more if the records average at least 16 stored bytes. The
-smallest real records, revisits in one large member, take about 100 stored bytes each."""
+"""A member is allowed to hold 10,000 records, or more if the records average at least 16 stored
+bytes. The smallest real records, revisits in one large member, take about 100 stored bytes each."""
 
 _DOUBT_BYTES = 1 << 26
 _DOUBT_RATIO = 64
 
 CHAIN_BYTES = 1 << 24
-"""Maximum number of inflated bytes read to decide whether a span may begin at a member (see
+"""Maximum number of inflated bytes read to decide whether a span can begin at a member (see
 `dripper.warc.read.spans`). For ordinary pages, about 1 MiB is enough."""
 
 MAX_GZIP_HEADER = 4096
@@ -45,7 +45,7 @@ MAX_GZIP_HEADER = 4096
 
 
 def may_inflate(stored_bytes: int) -> int:
-    """Return the number of bytes that a member may inflate to.
+    """Return the number of bytes that a member is allowed to inflate to.
 
     Args:
         stored_bytes: The number of the member's stored bytes that have been read so far.
@@ -54,8 +54,8 @@ def may_inflate(stored_bytes: int) -> int:
 
 
 def may_doubt(n_bytes: int, n_read: int) -> bool:
-    """Return whether the search for intact members in damaged data may go on after reading
-    `n_bytes` again.
+    """Return whether the search for intact members in damaged data is allowed to continue after
+    reading `n_bytes` again.
 
     The limit is 64 MiB, plus 64 bytes for each of the `n_read` stored bytes read so far. In real
     damaged archives, the search reads about 100 kB.

@@ -28,7 +28,7 @@ input, and a body may have many short members."""
 
 _ZSTD_INPUT = 2048
 """Maximum number of stored bytes passed to zstandard in one call, because its output cannot be
-limited. A 4-byte block may inflate to 128 KiB, so one call may return 64 MiB."""
+limited. A 4-byte block can inflate to 128 KiB, so one call can return 64 MiB."""
 
 _ZSTD_WINDOW_BYTES = 1 << 27
 """128 MiB: the window of `zstd --long`, and the maximum memory that a damaged frame header can
@@ -37,7 +37,7 @@ request."""
 
 MAX_DICTIONARY = 1 << 24
 """Maximum size of a dictionary: 16 MiB. In `.warc.zst` files, dictionaries are no larger than a few
-MB, but 16 KB of zstd may inflate to 1.5 GB."""
+MB, but 16 KB of zstd can inflate to 1.5 GB."""
 
 
 class DecompressionError(Exception):

@@ -18,7 +18,7 @@ class SavedPage(NamedTuple):
 
     html: str | bytes
     url: str | None = None
-    """The page's URL, if the file states it."""
+    """The page's URL, if the file contains it."""
     content_type: str | None = None
     """Content type of the page's MHTML part, which names the charset; None for other files."""
 

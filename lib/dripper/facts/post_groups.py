@@ -2,7 +2,7 @@
 dates inside.
 
 The elements of a group share a tag name and first class, a tag name and the prefix of a numbered
-id, or a schema.org type. The elements are posts if most of them have text and state a person and a
+id, or a schema.org type. The elements are posts if most of them contain text, a person's name and a
 date. In addition, they must have a post name, or be siblings in date order. Items with titles that
 link elsewhere are a list of articles, not posts.
 """
@@ -32,9 +32,9 @@ from dripper.tree.elements import HEADINGS, words
 from dripper.tree.tree import Tree, attribute
 
 HOLDERS = words("article blockquote dd div dl dt fieldset li ol section table tbody tr ul")
-"""Elements that may be posts."""
+"""Elements that could be posts."""
 ROWS = words("tr dt")
-"""Elements that may be the head of a post. The rest of the post is in the elements after the
+"""Elements that could be the head of a post. The rest of the post is in the elements after the
 head."""
 _MOST_WITH_HEADS = 16
 """Maximum number of row groups to search for heads, the largest groups first. Each search reads all
@@ -92,11 +92,11 @@ def find_named(tree: Tree) -> tuple[list[int], dict[str, list[Key]]]:
 
 
 class Groups:
-    """The element groups in one tree that may be posts.
+    """The element groups in one tree that could be posts.
 
     Args:
-        is_thread: Whether the page is known to be a thread. If so, posts may lack a known date or
-            author.
+        is_thread: Whether the page is known to be a thread. If so, posts without a known date or
+            author are accepted too.
         keys: The groups that are known so far, keyed by start tag.
     """
 

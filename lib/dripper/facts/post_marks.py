@@ -1,5 +1,5 @@
-"""Finds the marks of posts, that is, elements that name a person or state a date. Each mark has a
-rank, and a shape that is based on tag names and first classes. This module decides which strings
+"""Finds the marks of posts, that is, elements that contain a person's name or a date. Each mark has
+a rank, and a shape that is based on tag names and first classes. This module decides which strings
 are dates and which URLs point to a person.
 """
 
@@ -67,7 +67,7 @@ or a class."""
 
 
 class Mark(NamedTuple):
-    """An element that names a person or states a date."""
+    """An element that contains a person's name or a date."""
 
     element: int
     rank: int
@@ -99,7 +99,7 @@ class Marks:
         return self._shape(element), self._shape(max(self._tree.parents[element], 0))
 
     def _find_authors(self, elements: Sequence[int]) -> list[Mark]:
-        """Return the marks that may name a person, in document order."""
+        """Return the marks that could name a person, in document order."""
         tree, marks = self._tree, list[Mark]()
         tags = [tree.parts[tree.opens[element]] for element in elements]
         names = {tag: tree.names.get(tag, "") for tag in set(tags) if " " in tag and len(tag) <= LONGEST_TAG}
@@ -226,8 +226,8 @@ def _rate_person(tag: str, name: str) -> int:
 
 
 def _read_date(tag: str) -> str | None:
-    """Return the date that a start tag states. If there is none, return "" for a `time`, because
-    its text may state a date, and None for other elements."""
+    """Return the date in the attributes of a start tag. If there is none, return "" for a `time`,
+    because its text could contain a date, and None for other elements."""
     values = (attribute(tag, name) for name in _STATING_DATES)
     return next(
         (each for each in values if each and len(each) < _LONGEST_DATE and parse_date(each)),

@@ -58,7 +58,7 @@ def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
 
     Args:
         is_thread: Whether the page is known to be a thread. If so, posts are searched for even if
-            no element has a post name, and they may lack a known date or author.
+            no element has a post name, and posts without a known date or author are accepted.
     """
     spans, keys = find_named(tree)
     if not spans and not is_thread:

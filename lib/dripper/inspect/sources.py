@@ -76,7 +76,7 @@ COLUMNS = (
     *("markdown", "versions", "error_code", "error_detail", "page_kind", "metadata", "images", "posts", "comments"),
 )
 """The columns to read from a table. A column that an older release did not write is null. An SQL
-condition may use all columns of the table."""
+condition can use all columns of the table."""
 
 
 def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:

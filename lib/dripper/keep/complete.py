@@ -68,7 +68,7 @@ _DEEPEST = 5
 _MOST_BLOCKS = 40
 """Maximum number of blocks in a record."""
 _LONGEST_LIST = 30
-"""Maximum number of blocks in a list that a colon announces."""
+"""Maximum number of blocks in a list after text that ends with a colon."""
 _WORD = re.compile(r"\w")
 _TERMS = ("dt", "legend")
 """Elements that introduce the text right after them."""
@@ -181,8 +181,8 @@ def add_siblings(page: Blocks, main: list[bool]) -> None:
     begin with a string (a head) right before main text, these heads become main too, with two
     exceptions. A head that is a link, such as a card title, becomes main only if no other head has
     the same text. A head that is not a link becomes main only under two conditions: no record has
-    more than two strings (such as a name and its text), and main text is before and after the
-    records.
+    more than two strings (such as a name and its text), and the blocks right before and right after
+    the records are main.
 
     On 4,452 training pages, ROUGE-5 F1 is 0.0001 higher than with separate rules for titles and
     cells; no kind of page loses more than 0.0013.
@@ -208,9 +208,9 @@ def add_siblings(page: Blocks, main: list[bool]) -> None:
 
 
 def _find_missing(page: Blocks, main: list[bool]) -> list[int]:
-    """Return the elements of strings that are not main, but may have been missed. Such a string is
-    right before main text. Or it has main text before and after it, and the same start tag as a
-    main block."""
+    """Return the elements of strings that are not main, but that the labeler could have missed.
+    Such a string is right before main text. Or it has main text before and after it, and the same
+    start tag as a main block."""
     said = [index for index, block in enumerate(page.blocks) if block.text]
     kept = [index for index in said if main[index]]
     tags, missing = {page.tree.start_tag(page.blocks[index].element) for index in kept}, list[int]()

@@ -29,7 +29,7 @@ class Cut(NamedTuple):
     """The parts of a page's main HTML."""
 
     parts: list[str]
-    """Strings and tags in turn, as in `Tree.parts`."""
+    """Alternating strings and tags, as in `Tree.parts`."""
     posts: dict[int, int]
     """Maps the id of each post's first block to the index in `parts` of the `<hr>` before the post.
     These `<hr>` are not part of main HTML."""
@@ -175,7 +175,7 @@ class _Cutter:
         self.numbers: dict[int, dict[int, int]] = {}
         self.last_number: dict[int, int] = {}
         self.out: list[str] = [""]
-        """Strings and tags in turn. The last part is always a string."""
+        """Alternating strings and tags. The last part is always a string."""
         self.posts: dict[int, int] = {}
         self.open: list[int] = []
         self.line: int | None = None

@@ -15,7 +15,7 @@ _NOTICES = words("admonition callout")
 """Notice classes. On 620 labelled pages, 27 notices are between main text, and all are in the
 ground truth."""
 _IN_TABLES = words("caption colgroup col thead tbody tfoot tr th td br b strong i em code pre sub sup span")
-"""Elements that a small data table may contain. Its cells contain no blocks or links."""
+"""Elements that a small data table is allowed to contain. Its cells contain no blocks or links."""
 
 
 def find_embeds(tree: Tree) -> list[int]:

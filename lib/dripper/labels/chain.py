@@ -37,8 +37,8 @@ def is_sure(labels: Labels, below: float) -> bool:
 
 
 def name_substitute(method: str, labeler: str) -> str:
-    """Return the `method` of labels from an earlier labeler that are used because `labeler` failed
-    or marked no block.
+    """Return the `method` of labels from a previous labeler of the chain that are used because
+    `labeler` failed or marked no block.
 
     >>> name_substitute("cpu", "lm")
     'cpu:instead_of_lm'

@@ -75,7 +75,7 @@ class Fallback(StrEnum):
     BODY = "body"
     """Every block."""
     EMPTY = "empty"
-    """No block. The page's row states that nothing was found."""
+    """No block. The page's row shows that nothing was found."""
 
 
 def fall_back(page: Page, html: str, fallback: Fallback, second: Labeler | None = None) -> tuple[Labels, str]:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 CONTAINERS = frozenset(
     ("body", "div", "section", "article", "main", "aside", "header", "footer", "nav", "form", "table", "ul", "ol", "dl")
 )
-"""Elements that a skeleton may contain."""
+"""Elements that a skeleton can contain."""
 N_HASHES = 32
 """Length of a MinHash signature (Broder 1997). The fraction of equal hashes in two signatures
 estimates the fraction of common paths, with a standard error of 0.09."""

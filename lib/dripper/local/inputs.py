@@ -16,7 +16,7 @@ from dripper.warc.open.source import ARCHIVE_NAME, has_file_system, is_http, is_
 
 PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml|mht|mhtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
 """Matches the file names that count as pages when a folder is searched. A file that the user names
-directly or by a pattern may have any name."""
+directly or by a pattern can have any name."""
 TABLE_NAME = re.compile(r"\.(?:(?:jsonl|ndjson|csv|tsv)(?:\.(?:gz|bz2))?|parquet)$", re.IGNORECASE)
 """Matches the file names of tables. Tables are read only if the user names them directly or by a
 pattern, because tables in a folder may be results of this program."""

@@ -48,7 +48,7 @@ def extract_many(
 
     Raises:
         UsageError: A labeler, setting or option is wrong.
-        MachineError: This process may not start other processes.
+        MachineError: This process is not allowed to start other processes.
         TypeError: `pages` is a single page.
 
     >>> pages = ["<p>One.", ("<p>Two.", "https://example.org/2")]
@@ -75,8 +75,8 @@ def extract_many(
 
 
 def count_processors() -> int:
-    """Return the number of processors that this process may use or, if unknown, that the machine
-    has."""
+    """Return the number of processors that this process is allowed to use. If this number is
+    unknown, return the number of processors of the machine."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 

@@ -28,7 +28,7 @@ def map_guarded(
     A finished process gets its next item before the caller gets the result.
 
     Args:
-        may_take: Returns whether another item may be taken from `items` now. `may_take` is called
+        may_take: Returns whether another item can be taken from `items` now. `may_take` is called
             again whenever an item is finished.
 
     Raises:

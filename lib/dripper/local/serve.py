@@ -40,7 +40,7 @@ _Page = tuple[bytes, str | None, str | None]
 HTML."""
 
 _WAITING_A_JOB = 8
-"""The number of requests that may wait per process; further requests get a 503."""
+"""The number of requests that can wait per process; further requests get a 503."""
 _WAIT_SECONDS = 30.0
 _REQUEST_SECONDS = 60.0
 """Seconds in which a request must arrive completely, from the time when the connection is ready for

@@ -204,7 +204,7 @@ def extract(
 
     Raises:
         UsageError: A labeler, setting or option is wrong, `html` is a file name or a URL, or
-            `guard` is set in a process that may not start other processes.
+            `guard` is set in a process that is not allowed to start other processes.
         TypeError: `html` is neither text nor bytes, or `url` is not text.
     """
     if not isinstance(html, str | bytes):
@@ -235,8 +235,8 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
     """Extract a page in a separate process, within the settings' `limits`, as jobs do.
 
     The process is forked on the first call with these settings, and kept. If that process fails in
-    any way, the extraction has an `error_code`. Raises MachineError if this process may not start
-    others.
+    any way, the extraction has an `error_code`. Raises MachineError if this process is not allowed
+    to start other processes.
     """
     if multiprocessing.current_process().daemon:
         raise MachineError(

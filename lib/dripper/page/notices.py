@@ -103,7 +103,7 @@ def _find_words(blocks: Iterable[str]) -> Iterator[str]:
 
 def _says_no_more(block: str, is_said: bool, lexicon: _Lexicon, site: Collection[str]) -> bool:
     """Return whether a block has only words that are listed in the lexicon. A block with a listed
-    phrase may also have the site's name, addresses and numbers."""
+    phrase is also allowed to have the site's name, addresses and numbers."""
     said = _WORD.findall(block)
     has_numbers = is_said or not _NUMBERED.isdisjoint(said)
     if has_numbers or _PLACE.fullmatch(block):

@@ -30,7 +30,7 @@ class Passage:
     """The headings above the passage and at its beginning, the outermost first."""
     kind: str
     """Either "prose", "list", "table" or "code", whichever has the most words, or "post" for part
-    of a post. Only a post may have `author` and `published`."""
+    of a post. Only parts of posts can have `author` and `published`."""
     words: int
     """The number of words, or of characters in languages without spaces."""
     author: str | None = None
@@ -49,7 +49,7 @@ def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any
 
     A passage ends before a heading, at the end of a post, or before it would exceed `max_words`
     words. Paragraphs are cut between sentences. Tables, list items, quotations and code are never
-    cut, so a passage with one of them may be longer.
+    cut, so a passage with one of them can be longer.
 
     Args:
         result: An extraction, or the Markdown of a row.

@@ -228,7 +228,7 @@ class _Interrupt(logging.Filter):
         if self.at is not None and time.monotonic() - self.at < _SAME_SECONDS:
             return
         self.at = time.monotonic()
-        # The session module may not be imported completely when the signal comes.
+        # The session module might be only partly imported when the signal comes.
         if drop := getattr(sys.modules.get("dripper.spark.session.session"), "drop_connection", None):
             drop()
         raise KeyboardInterrupt

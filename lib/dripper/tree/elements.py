@@ -19,8 +19,8 @@ INLINE = words(
 MinerU-HTML 1.1."""
 
 TABLE_PARTS = words("caption colgroup col thead tbody tfoot tr td th br")
-"""Elements that a data table may contain in addition to INLINE. A table with any other element is a
-layout table."""
+"""Elements that a data table is allowed to contain in addition to INLINE. A table with any other
+element is a layout table."""
 
 LISTS = frozenset({"ul", "ol", "dl"})
 LIST_ITEMS = {"ul": frozenset({"li"}), "ol": frozenset({"li"}), "dl": frozenset({"dt", "dd"})}

@@ -35,10 +35,10 @@ _OPENS_ELSE = re.compile(
 )
 """Marks of menus, dialogs and the like, in lower case."""
 _OPENERS = (' aria-controls="', ' popovertarget="', " data-ta", ' data-toggle="')
-"""The ways in which an attribute of a control may begin if its value is the id of the part to open.
+"""The ways in which an attribute of a control can begin if its value is the id of the part to open.
 Examples are `data-target` and `data-tab`."""
 _KEYS = (' id="', ' data-tab-key="', ' data-tab="', ' data-tab-id="')
-"""The ways in which an attribute of a part may begin if its value is the name that a control uses
+"""The ways in which an attribute of a part can begin if its value is the name that a control uses
 for the part."""
 _MORE = re.compile(
     r"\b(?:more|full|expand|open|reveal|continue|answers?|solutions?|hints?|spoilers?|transcript|details?|show|read|view|"

@@ -252,7 +252,8 @@ OUTPUT_FACTOR = 4
 """Maximum size of an output relative to its input. None of 364 labelled pages has Markdown longer
 than its main HTML."""
 OUTPUT_FLOOR = 1 << 20
-"""An output may always have this many characters, so that small pages with long URLs pass."""
+"""An output is always allowed to have this number of characters, so that small pages with long URLs
+pass."""
 
 
 def output_limit(size: int) -> int:

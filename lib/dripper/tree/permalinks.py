@@ -5,7 +5,7 @@ from dripper.tree.elements import HEADINGS
 from dripper.tree.tree import Tree, attribute
 
 _HEADINGS = HEADINGS | {"dt"}
-"""Elements that may have a permalink. In manuals, each term is a `dt`."""
+"""Elements that can have a permalink. In manuals, each term is a `dt`."""
 _HIGHEST = 16
 """Maximum number of ancestors to search for a heading. Limits the cost on deep pages."""
 _LONGEST = 2

@@ -145,8 +145,8 @@ def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
 
 
 def split(markup: str, *, has_blanks: bool = False) -> list[str]:
-    """Split markup into strings and tags in turn, with strings at even indexes. Comments and the
-    doctype count as tags. has_blanks: see `scan`."""
+    """Split markup into alternating strings and tags, with strings at even indexes. Comments and
+    the doctype count as tags. has_blanks: see `scan`."""
     if IN_C:
         return scan_c.split(markup, has_blanks)
     parts = TOKEN.split(markup)
@@ -171,7 +171,7 @@ def _read_tags(
         if kinds[tag] == START:
             kinds[tag] = HIDDEN
         else:
-            # A hidden image may be a slide that is shown later. Keep the image without its text.
+            # A hidden image could be a slide that is shown later. Keep the image without its text.
             rewritten[tag] = without_texts(rewritten.get(tag, tag))
             names[rewritten[tag]] = names[tag]
     return rewritten
@@ -179,8 +179,8 @@ def _read_tags(
 
 def read_names(tags: Iterable[str], void: Collection[str]) -> Names:
     """Read distinct tags. Return their element names, their kinds, the start tags, and the
-    attribute values of the start tags (see `tree.read_values`). A kind is START, VOID, END, or DROP
-    for a tag to remove."""
+    attribute values of the start tags (see `tree.read_values`). The kinds are START, VOID, END, and
+    DROP. DROP means that the tag will be removed."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
     start_tags: list[str] = []

@@ -38,7 +38,7 @@ _SIGNS = (
     "clip:", "clip-path", "indent:", "-999", "scale", "opacity(", "matrix(0", "rotatex(", "rotatey(", "zoom:", "font:0",
     "content-visibility", "-100vw", *(f"-{thousand}000" for thousand in range(1, 9)),
 )  # fmt: skip
-"""Parts of declarations that may hide an element. `str.find` searches for them at C speed."""
+"""Parts of declarations that can hide an element. `str.find` searches for them at C speed."""
 
 _WIDE_COLONS = (" :", "\t:", ":  ", ":\t", ":\n")
 """Colons with unusual white space around them. Most sheets have none and stay unchanged."""

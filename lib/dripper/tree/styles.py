@@ -38,7 +38,7 @@ MAY_HIDE = re.compile(
     r"-\s*\d{2,}|\d{4}|(?:height|width|size)\s*:\s*[.01]|background.*color|color.*background|\\|/\*|calc",
     re.DOTALL,
 )
-"""Matches every lower-case style that may hide an element."""
+"""Matches every lower-case style that can hide an element."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:0{0,4}(4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|5f)(?:\s|(?![0-9a-f]))|([g-z]))")

@@ -1,9 +1,9 @@
 """Stores a page as flat arrays: its serialised markup, split into strings and tags, and the element
 tree of this markup.
 
-Walking a tree with one Python object per node is slow. Instead, a page is a list, `parts`, of text
-and tags in turn (`text, tag, text, tag, …, text`). The text between two tags may be empty. Each
-element is an integer, counted from 0 in document order, and a subtree is a range of integers.
+Walking a tree with one Python object per node is slow. Instead, a page is a list, `parts`, in which
+text and tags alternate (`text, tag, text, tag, …, text`). The text between two tags may be empty.
+Each element is an integer, counted from 0 in document order, and a subtree is a range of integers.
 Blocks, simplified HTML, mapping HTML and pruned pages are therefore slices of one list. No code is
 recursive, so depth is not limited.
 

@@ -1,11 +1,11 @@
 """Decides which elements of a page are visible to a user. Each element is shown, folded (a user can
 open it) or hidden. Folded elements count as shown, and hidden elements are cut out.
 
-An element may be hidden because of its name, attributes or style, the page's own style sheets (see
+An element can be hidden because of its name, attributes or style, the page's own style sheets (see
 `sheets`), or a class for screen-reader text. An element is folded if a control refers to its id, a
 button is right beside it, its name is a word such as `tab` or `accordion`, or a CSS rule shows it
-again. Because scripts may show content later, an element with much of the page's text is shown. So
-are all elements that are hidden in the same way, if together they have much of the text.
+again. Because scripts could show content later, an element with much of the page's text is shown.
+So are all elements that are hidden in the same way, if together they have much of the text.
 
 Decisions that depend only on the start tag are made once for each distinct tag.
 """

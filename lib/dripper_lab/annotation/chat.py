@@ -76,8 +76,8 @@ class Annotator:
 
 
 def last_object(text: str) -> dict[str, Any]:
-    """Return the last JSON object in `text`. A model may reason before its answer, or put it into a
-    code fence.
+    """Return the last JSON object in `text`. Some models write their reasoning before the answer,
+    or put the answer into a code fence.
 
     Raises InputError if there is none.
 

@@ -28,7 +28,7 @@ from dripper_lab.annotation.sources import page_of_row, read_rows, split_known, 
 from dripper_lab.datasets import LabelledPage
 
 Reading = Callable[[], Iterable[LabelledPage | tuple[str, PageError]]]
-"""Reads all pages. It may be called twice and must yield the same pages each time."""
+"""Reads all pages. It can be called twice and must yield the same pages each time."""
 TEMPLATE = "answers.template.jsonl"
 _TRUTH_FIELDS = ("sure", "main_blocks", "main_blocks_second", "n_blocks", "bad", "duplicate", "profile")
 """Fields of an annotated row that must not be copied to an export."""

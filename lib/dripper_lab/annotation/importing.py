@@ -36,8 +36,8 @@ class Answers:
 
 
 def read_answers(files: Sequence[Path], export: Export) -> Answers:
-    """Read all answers from some files. A page may occur only once per file. Raises InputError if a
-    file cannot be read."""
+    """Read all answers from some files. Each page must occur at most once per file. Raises
+    InputError if a file cannot be read."""
     answers = Answers()
     for file in files:
         here: dict[str, int] = {}

@@ -1,7 +1,7 @@
 """Updates the block numbers in a recipe after a change to the rules for blocks, by matching the
 text of old and new blocks.
 
-The old blocks come from a source tree of the earlier version, which splits the pages in a separate
+The old blocks come from a source tree of the previous version, which splits the pages in a separate
 process. Blocks with the same text in the same order are the same blocks. In the ranges between
 these blocks, a new block is main if at least half of its words come from old main blocks in the
 same range.
@@ -50,7 +50,7 @@ class Renumbering:
     """Rows with unchanged blocks."""
     mended: int = 0
     stale: int = 0
-    """Rows that do not match the earlier version either. They are left unchanged."""
+    """Rows that do not match the previous version either. They are left unchanged."""
 
 
 def renumber(
@@ -65,7 +65,7 @@ def renumber(
         before: The `lib` folder of the version that the old numbers belong to.
 
     Raises:
-        InputError: The earlier version cannot split the pages.
+        InputError: The previous version cannot split the pages.
     """
     mended, counts = dict[str, dict[str, Any]](), Renumbering()
     by_id, earlier = {row["id"]: row for row in rows}, dict(split_before(pages, before))
@@ -125,8 +125,8 @@ def find_again(old: Sequence[str], new: Sequence[str], chosen: set[int]) -> list
 
 
 def split_before(pages: Sequence[LabelledPage], before: Path) -> Iterator[tuple[str, list[str] | None]]:
-    """Yield the id of each page and its block texts in the earlier version, or None if that version
-    fails on the page. Raises InputError if that version cannot be run."""
+    """Yield the id of each page and its block texts in the previous version, or None if that
+    version fails on the page. Raises InputError if that version cannot be run."""
     with TemporaryDirectory() as folder:
         for start in range(0, len(pages), _PAGES_A_PROCESS):
             part = pages[start : start + _PAGES_A_PROCESS]

@@ -128,8 +128,8 @@ def _is_done(outputs: dict[str, Output], page: LabelledPage) -> bool:
 def _extract_timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
     """Return (text, CPU milliseconds of the extraction). Converting the text does not count.
 
-    The CPU clock of a virtual machine may tick only every 10 ms. A fast page is therefore extracted
-    repeatedly until at least one tick has passed.
+    On some virtual machines, the CPU clock ticks only every 10 ms. A fast page is therefore
+    extracted repeatedly until at least one tick has passed.
     """
     start = time.process_time()
     result, calls = extract(task), 1

@@ -93,7 +93,7 @@ def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str
 
 def _with_wceb(page: LabelledPage, texts: Mapping[str, str], scores: dict[str, Any]) -> dict[str, Any]:
     """Add `wceb_f1`, which is comparable with WCEB: ROUGE-LSum against WCEB's ground truth, which
-    may differ from ours."""
+    is not always the same as ours."""
     wceb_scores = score_page(truth_of(page), texts, ["rouge_lsum"])
     return {name: {**values, "wceb_f1": wceb_scores[name]["rouge_lsum_f1"]} for name, values in scores.items()}
 

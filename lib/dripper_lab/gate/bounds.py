@@ -2,8 +2,8 @@
 
 The file contains the tables `floors` and `ceilings` (dotted names such as `scores.l3s-gn1`) and
 `reasons`, a list of lines. A branch that lowers a floor, raises a ceiling or removes either must
-add a line to `reasons` that begins with the figure's name. Ceilings for lines of code and prose may
-only fall; no reason is accepted.
+add a line to `reasons` that begins with the figure's name. Ceilings for lines of code and prose
+must never rise; no reason is accepted.
 """
 
 import tomllib
@@ -15,7 +15,7 @@ from dripper.errors import InputError
 
 Figures = Mapping[str, float]
 ONLY_FALL = ("house.", "prose.")
-"""Prefixes of the ceilings that may only fall."""
+"""Prefixes of the ceilings that must never rise."""
 EACH_TIME = "time."
 """The prefix of figures that are relative to the previous commit. A ceiling above USUAL_TIME needs
 a new reason in each branch."""

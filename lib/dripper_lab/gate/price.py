@@ -26,7 +26,7 @@ from dripper_lab.gate.bounds import Figures
 WRITTEN_IN_C = ("tree.loops", "tree.scan", "labels.cpu.arithmetic", "labels.cpu.features.characters")
 """Modules that run compiled if a compiler was available. Their calls are never counted."""
 SEARCHING = ("search", "findall", "finditer", "sub", "subn", "split")
-"""Methods that may scan a string to its end, unlike `match`."""
+"""Methods that can scan a string to its end, unlike `match`."""
 
 
 @dataclass(frozen=True, slots=True)

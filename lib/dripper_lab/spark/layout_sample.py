@@ -24,7 +24,7 @@ from dripper.spark.layouts.choice import grouped_mapper
 from dripper.spark.tables.store import Tables
 
 QUOTAS = ("language", "page_kind")
-"""The columns that quotas may refer to."""
+"""The columns that quotas can refer to."""
 OTHER = "other"
 """The name for all other values, and for pages without a value, in a quota."""
 

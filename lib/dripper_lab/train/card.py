@@ -173,7 +173,7 @@ def model_card(
     """Return the card as Markdown.
 
     Args:
-        folds: The number of folds, and the number of folds that were held out in turn.
+        folds: The number of folds, and the number of folds that were held out one after another.
         examples: All examples that were trained on.
         kept: The number of networks that are kept from earlier weights for a second opinion.
         start: The version of the earlier weights from which training continued, if any.

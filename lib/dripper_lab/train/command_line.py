@@ -59,7 +59,8 @@ def parse_training(
     parser: argparse.ArgumentParser, arguments: Sequence[str], useful: Sequence[str] = ()
 ) -> argparse.Namespace:
     """Parse the arguments of a training command. If no sets are named, `sets` becomes all sets in
-    the data folder on which shipped models may be trained. A warning lists the missing sets.
+    the data folder on which shipped models are allowed to be trained. A warning lists the missing
+    sets.
 
     Args:
         useful: If not empty, only these data sets are used by default.

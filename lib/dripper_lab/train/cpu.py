@@ -64,7 +64,7 @@ def train_and_save(
     Args:
         sample: The number of pages per set; None means all.
         keep: Weights from which the last two networks are kept, for a second opinion.
-        scored: The number of folds that are held out in turn; None means all.
+        scored: The number of folds to hold out, one after another; None means all folds.
         start: Weights to continue from; None means random weights.
 
     Raises:
@@ -112,8 +112,8 @@ def _read_usable_examples(
 
 
 def _choose_unseen(examples: Sequence[Example], folds: int, scored: int, start: Path | None) -> list[Example]:
-    """Return the pages that can be scored. They are in the folds that are held out in turn, and in
-    no set that the weights in `start` were trained on."""
+    """Return the pages that can be scored. Each of these pages is in one of the folds that are held
+    out one after another, and in no set that the weights in `start` were trained on."""
     unseen = [page for page in examples if start is None or page.key[0] not in SEEN_BY_START]
     unseen = [page for page in unseen if fold_of(page.host, folds) < scored]
     if not any(page.truth_words for page in unseen):

@@ -33,7 +33,7 @@ uses it."""
 KINDS = frozenset({"", "article", "documentation", "service"})
 """The page types that are crowded (sets of articles declare no type)."""
 LISTS = frozenset({"listing", "collection", "product"})
-"""Page types from which any section may be taken, because their main content is not main when
+"""Page types from which any section can be taken, because their main content is not main when
 placed beside an article."""
 CUT = 0.5
 """The probability that an article is shortened. Its length is drawn so that short articles are as

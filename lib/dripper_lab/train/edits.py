@@ -22,15 +22,15 @@ def split_parts(parts: Sequence[str], title: str = "") -> Page:
 
 
 def elements_around(page: Page, block: int) -> list[int]:
-    """Return the elements around a block that may have any other element as a sibling. The block's
-    own element is last."""
+    """Return the elements around a block that HTML allows to have any other element as a sibling.
+    The block's own element is last."""
     tree = page.elements
     return [element for element in tree.path(page.blocks[block].element) if stands_free(page, element)]
 
 
 def stands_free(page: Page, element: int) -> bool:
-    """Return whether an element may have any other element as a sibling. List items and table cells
-    may not."""
+    """Return whether HTML allows the element to have any other element as a sibling. This is not
+    the case for list items and table cells."""
     tree = page.elements
     return element > 0 and tree.tags[element] != "body" and tree.tags[tree.parents[element]] not in _STRICT
 

@@ -84,8 +84,8 @@ def train(
 ) -> dict[str, FloatArray]:
     """Return the trained weights, keyed by name.
 
-    The same arguments give the same weights on the same machine. On another processor, sums of
-    floats may differ. Labelling does not have this problem.
+    The same arguments give the same weights on the same machine. Another processor can round sums
+    of floats differently, and then gives other weights. Labelling does not have this problem.
 
     Args:
         examples: Examples with standardised features.

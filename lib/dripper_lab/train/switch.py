@@ -1,8 +1,9 @@
-"""Trains the switch of conventions, which detects comments and the block with the title.
+"""Trains the switch, which consists of two classifiers. One detects readers' comments, and the
+other detects the block with the title.
 
-The switch consists of two logistic regressions on each block's features and network states. They
-are fitted after the network, which stays unchanged. Training the network on comments and titles,
-too, cost 0.004 F1.
+Each classifier is a logistic regression on a block's features and network states. Both are fitted
+after the network, which stays unchanged. Training the network on comments and titles, too, cost
+0.004 F1.
 """
 
 from collections.abc import Callable, Iterator, Sequence

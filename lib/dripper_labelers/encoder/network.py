@@ -100,7 +100,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
     """Load a checkpoint as a transformers model for token classification.
 
     Only architectures that transformers knows can be loaded, and code in a checkpoint is never run.
-    The last layer may have any name. Raises MachineError if the last layer or other weights are
+    The last layer can have any name. Raises MachineError if the last layer or other weights are
     missing.
     """
     from transformers import AutoConfig, AutoModelForTokenClassification

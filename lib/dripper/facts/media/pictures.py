@@ -12,10 +12,11 @@ from dripper.tree.elements import words
 from dripper.tree.tree import Tree, attribute
 
 _WIDTH, _HEIGHT = 100, 50
-"""An image is an icon, avatar or thumbnail if its tag states at most this width or height, in
-pixels."""
+"""An image is an icon, avatar or thumbnail if its tag declares at most this width or at most this
+height, in pixels."""
 _ICON = 32
-"""An image is an icon if its tag states at most this width and height, in pixels."""
+"""An image is an icon if its tag declares a width and a height, and neither is more than this
+number of pixels."""
 REPEATED = 3
 """An image that a page shows at least this many times is an ornament."""
 AROUND = words(
@@ -44,8 +45,8 @@ _SIZE_IN_NAME = re.compile(
     r"(?:[-_@.](?:\d{2,4}x\d{0,4}|x\d{2,4}|\d{2,4}w?|[1-4]x|large|medium|small|thumb|scaled|full))+$"
 )
 _TELLING = 6
-"""A file name of at least this many characters is enough to identify a file. To shorter names, the
-folder is added."""
+"""A file name of at least this many characters is enough to identify a file. A shorter file name
+identifies a file only together with its folder."""
 _PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
 _TRACKERS = (
     "doubleclick", "scorecardresearch", "quantserve", "omtrdc", "2o7.net", "xiti", "smartadserver", "mathtag",
@@ -155,12 +156,12 @@ def _is_small(tag: str) -> bool:
 
 
 def is_large(tag: str) -> bool:
-    """Return whether a tag states a width or height that is too large for an icon."""
+    """Return whether a tag declares a width or height that is too large for an icon."""
     return any((read_pixels(tag, name) or 0) > least for name, least in (("width", _WIDTH), ("height", _HEIGHT)))
 
 
 def is_tiny(tag: str) -> bool:
-    """Return whether a tag states both width and height, and neither exceeds the size of an
+    """Return whether a tag declares both width and height, and neither exceeds the size of an
     icon."""
     sizes = [read_pixels(tag, name) for name in ("width", "height")]
     return all(size is not None and size <= _ICON for size in sizes)
@@ -180,7 +181,7 @@ def _is_other_file(address: str) -> bool:
 
 
 def read_pixels(tag: str, name: str) -> int | None:
-    """Return the number of pixels that an attribute of a start tag states; None if it states
-    none."""
+    """Return the number of pixels in an attribute of a start tag, or None if the attribute contains
+    no such number."""
     value = _PIXELS.match(attribute(tag, name) or "")
     return int(value[1]) if value else None

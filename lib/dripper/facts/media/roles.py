@@ -38,9 +38,9 @@ def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list
 
     At least _FEWEST_IN_GALLERY consecutive images form a gallery if no two neighbours have more
     text between them than a short caption. An image that is shown at least REPEATED times is an
-    icon, unless it states a large size. 89 of 4,911 training pages show such images, with 2,194
-    occurrences in all: file and status icons, smileys, image placeholders. On five of these pages,
-    the images are content.
+    icon, unless its tag declares a large size. 89 of 4,911 training pages show such images, with
+    2,194 occurrences in all: file and status icons, smileys, image placeholders. On five of these
+    pages, the images are content.
     """
     showing = set(find_showing(tree, images, picture))
     counts = Counter(attribute(tree.start_tag(image.shown), "src") for image in images)

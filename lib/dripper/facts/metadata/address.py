@@ -1,4 +1,4 @@
-"""Finds the URL that a saved page states as its own, for resolving relative links."""
+"""Finds the URL that a saved page declares as its own, for resolving relative links."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _COMMENTS: tuple[tuple[re.Pattern[bytes], Callable[[str], str]], ...] = (
 
 
 def find_own_address(utf8: bytes, metadata: Metadata | None) -> str | None:
-    """Return the URL that a page states as its own. This is the URL written by the program that
+    """Return the URL that a page declares as its own. This is the URL written by the program that
     saved the page, otherwise the canonical URL (`<link rel=canonical>`, `og:url`).
 
     Return None if neither is a web URL.

@@ -21,8 +21,8 @@ _BUDDHIST = 543
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 """The year before the first year of each era."""
 _LONGEST = 100
-"""Maximum length, in characters, of text that states a single date. Longer text may state several
-dates."""
+"""Maximum length, in characters, of text that is read as a single date. Longer text could contain
+several dates."""
 _LONGEST_TIME = 30
 
 _ACCENTS = re.compile("[\u0300-\u036f.]")
@@ -68,8 +68,8 @@ class Found(NamedTuple):
 
 
 def parse_date(text: str) -> str | None:
-    """Return the date that a short `text` states, with the time of day if given. Return None if the
-    date is missing or ambiguous.
+    """Return the date in a short `text`, with the time of day if given. Return None if the date is
+    missing or ambiguous.
 
     >>> parse_date("2024-05-03T15:47:42.389+0200")
     '2024-05-03T15:47:42+02:00'
@@ -253,8 +253,8 @@ _PRECISIONS = {4: "year", 7: "month", 10: "day"}
 
 
 def parse_any_date(text: str) -> str | None:
-    """Return the date that a short `text` states. Unlike `parse_date`, also accept a month or a
-    year alone. Meant for values that are declared to be dates.
+    """Return the date in a short `text`. Unlike `parse_date`, also accept a month or a year alone.
+    Meant for values that are declared to be dates.
 
     >>> [parse_any_date(text) for text in ("2024/05", "May 2024", "2024", "202413")]
     ['2024-05', '2024-05', '2024', None]

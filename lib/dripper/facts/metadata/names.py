@@ -78,7 +78,7 @@ def remove_tags(text: str) -> str:
 
 
 def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda text: False) -> tuple[str, ...]:
-    """Return the names in `texts`. Each string states one or more authors.
+    """Return the names in `texts`. Each string names one or more authors.
 
     Args:
         is_one: Returns whether a whole string is one name, such as the site's name.
@@ -112,7 +112,7 @@ def is_whole(text: str) -> bool:
 
 
 def _may_be_name(text: str) -> bool:
-    """Return whether `text` may be a person's first and last name: at most six words and no
+    """Return whether `text` could be a person's first and last name: at most six words and no
     digit."""
     return is_whole(text) and text.count(" ") < 6 and not any(map(str.isdigit, text))
 

@@ -57,7 +57,7 @@ class Metadata:
     tags: tuple[str, ...] = ()
     """Keywords."""
     language: str | None = None
-    """Declared language (`en-GB`), which may differ from the language of the text."""
+    """Declared language (`en-GB`), which is not always the language of the text."""
     organisations: tuple[str, ...] = ()
     """Organisations that the page names as its authors; `authors` does not include them."""
     published_precision: str | None = None
@@ -405,8 +405,8 @@ def _choose_authors(
         return split_authors(map(remove_tags, map(unescape, texts)), site.is_in)
 
     def is_credible(name: str) -> bool:
-        """Return whether a name in a `meta` element may be an author. On a page that is not an
-        article, the site's designer may also be named there."""
+        """Return whether a name in a `meta` element could be an author. On a page that is not an
+        article, the name could also be the site's designer."""
         return is_whole(name) or is_organisation(name) or visible.shows(name)
 
     declared_names: Iterable[tuple[str, ...]] = chain(

@@ -174,7 +174,8 @@ def contains_title(texts: Iterable[str], title: str) -> bool:
     first few strings is the title. It is also the case if the very first string is most of the
     title, or contains the title and little more.
 
-    Text further down may only repeat the title, for example in a fact table or a list of links.
+    Strings further down are not checked, because they could be mere repetitions of the title, for
+    example in a fact table or a list of links.
 
     >>> contains_title(["News", "Rain in Bergen", "It rained."], "Rain in Bergen")
     True
@@ -288,8 +289,9 @@ def _is_site_at_end(heading: str, parts: Sequence[str], declared: str, list_lowe
     """Return whether the heading that `<title>` ends with is the site's name.
 
     A long heading is not the site's name ("City of Chicago | Board Meeting Information"). Long
-    means more than 1.5 times as long as the rest of `<title>`. In addition, neither the declared
-    title nor a lower-level heading may repeat a part of the rest.
+    means more than 1.5 times as long as the rest of `<title>`. This rule does not apply if the
+    declared title is this heading, or if the declared title or a lower-level heading is one of the
+    other parts of `<title>`.
     """
     if not _is_end(heading, parts):
         return False

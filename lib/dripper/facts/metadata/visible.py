@@ -1,8 +1,8 @@
-"""Reads the metadata that visible elements state about their page: microdata, `rel`, `time`, and
-class names such as "byline" or "published".
+"""Reads the metadata in visible elements of a page: microdata, `rel`, `time`, and class names such
+as "byline" or "published".
 
-Checks the tree's distinct start tags first. Few of them state any metadata, so most elements cost
-nothing.
+Checks the tree's distinct start tags first. Few of them belong to elements with metadata, so most
+elements cost nothing.
 """
 
 import re
@@ -63,7 +63,7 @@ _FOLLOWS = re.compile(r"[,&:.)]|(?:and|und|et|y|on)\b", re.IGNORECASE)
 _MACHINE_DATES = {"time": "datetime", "abbr": "title"}
 """Attributes with the machine-readable date of an element."""
 _OF_PEOPLE = frozenset({"author", "datePublished", "dateModified"})
-"""Properties that readers' reviews also state."""
+"""Properties that readers' reviews also have."""
 _HOLDERS = words("a span div p strong address cite b li h2 h3 h4 h5 h6 small em i dd td")
 _OF_PERSON = re.compile("/(?:author|profile/|people/|staff/|contributor|writers/|journalist)")
 """Part of the URL of a page about one person."""
@@ -112,7 +112,7 @@ time, because the text is read again for each element around it."""
 
 
 class Visible:
-    """Finds the elements of a page that state metadata: authors, dates, headings and so on."""
+    """Finds the elements of a page that contain metadata: authors, dates, headings and so on."""
 
     def __init__(self, tree: Tree, is_article: bool = False) -> None:
         """is_article: Whether the page declares that it is an article. If so, dates further from
@@ -127,7 +127,7 @@ class Visible:
 
     @cached_property
     def _stating(self) -> list[tuple[int, str]]:
-        """`time` elements and elements with a class that may mark metadata, each with its start
+        """`time` elements and elements with a class that could mark metadata, each with its start
         tag."""
         tree, named = self._tree, self._tree.values("class")
         stating = [
@@ -185,7 +185,7 @@ class Visible:
 
     @cached_property
     def _held(self) -> list[tuple[int, str]]:
-        """Elements that may hold a name, with their classes."""
+        """Elements that could hold a name, with their classes."""
         holders = ((element, tag) for element, tag in self._stating if self._tree.names[tag] in _HOLDERS)
         return [(element, attribute(tag, "class") or "") for element, tag in holders]
 
@@ -200,9 +200,9 @@ class Visible:
 
     def dates(self, is_change: bool = False) -> Iterator[str]:
         """Yield the dates of `time` elements and of elements with a date class. Dates after the
-        first heading come first, because earlier dates belong to menus. Dates in readers' comments,
-        in sidebars and in rows that each have a date are left out. No dates are yielded for a page
-        that states when something starts or ends.
+        first heading come first, because dates before it belong to menus. Dates in readers'
+        comments, in sidebars and in rows that each have a date are left out. No dates are yielded
+        for a page that states when something starts or ends.
 
         Args:
             is_change: If True, yield the dates of changes; otherwise, yield all other dates.
@@ -215,7 +215,7 @@ class Visible:
 
     @cached_property
     def _dated(self) -> list[tuple[int, str, bool]]:
-        """A tuple (element, text, is_change) for each element that states a date of the page."""
+        """A tuple (element, text, is_change) for each element that contains a date of the page."""
         dated = [(element, tag) for element, tag in self._stating if self._is_date(element, tag)]
         if any(self._is_within(element, _NEAREST, _OF_EVENT) for element, _ in dated):
             return []

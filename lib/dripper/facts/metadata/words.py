@@ -1,5 +1,5 @@
-"""Compiles regular expressions with words in many languages. `words.txt` lists the words, one per
-line, below their meaning."""
+"""Compiles regular expressions with words in many languages. `words.txt` has one section for each
+meaning: a line with the name of the meaning, and then its words, one per line."""
 
 import re
 from functools import cache

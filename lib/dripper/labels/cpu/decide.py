@@ -65,7 +65,7 @@ def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshol
     is the best F-beta divided by 1 + beta². If `threshold` is given, the bound is `threshold`.
 
     If two sets have the same score, the smaller set wins. If two blocks have the same probability,
-    the earlier block wins.
+    the block that comes first on the page wins.
 
     Args:
         beta: The weight of recall relative to precision (F-beta).

@@ -54,7 +54,7 @@ def find_furniture(page: Page) -> BoolArray | None:
 
 def find_comments(page: Page) -> BoolArray | None:
     """Return which blocks are readers' comments, shape (n_blocks,), or None if there are none.
-    These are headings that announce comments, and the blocks below such headings.
+    These are headings such as "Comments", and the blocks below such headings.
 
     If these blocks are left out, ROUGE-5 F1 is higher on 6 of 4,452 training pages and lower on 2.
     """

@@ -63,7 +63,7 @@ class BlockSequence(NamedTuple):
 
 class Operations(Protocol):
     """The operations that differ between labelling and training. x: (n_blocks, any number of
-    columns). Operations may overwrite x."""
+    columns). Operations are allowed to overwrite x."""
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
         """Return x @ matrix + bias. For labelling, the result is rounded to multiples of 1/256.

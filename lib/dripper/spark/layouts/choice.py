@@ -148,7 +148,7 @@ def grouped_mapper(
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function for `mapInArrow` that calls `work` on each group of rows with the same key.
 
-    The input must be sorted by `key`, and no group may be in two partitions.
+    The input must be sorted by `key`, and all rows of a group must be in the same partition.
     """
     names, arrow = tuple(key), arrow_schema(schema)
 

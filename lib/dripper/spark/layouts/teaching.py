@@ -44,7 +44,7 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
     rows = representatives.join(answers, ["page_id", "batch"], "left").join(known, ["page_id", "batch"])
     rows = rows.repartition(*KEY).sortWithinPartitions(*KEY, "page_id")
     taught = rows.mapInArrow(grouped_mapper(KEY, _learn_layout, _TAUGHT), _TAUGHT)
-    # Layouts with an earlier decision keep their state.
+    # Layouts that were decided before keep their state.
     is_taught = (F.col("state") == CHOSEN) & F.col("taught").isNotNull()
     is_own = lambda example: F.array_contains("representatives", example["page_id"])  # noqa: E731
     return (

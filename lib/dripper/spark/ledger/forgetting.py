@@ -1,4 +1,4 @@
-"""Forgets pages in steps that can be repeated. The storage may be any implementation of `Books`.
+"""Forgets pages in steps that can be repeated. The storage can be any implementation of `Books`.
 
 First, the matching pages are counted, and a single commit adds the rules to the `forgotten` table.
 From then on, the rules apply. Next, the rows are deleted, the ledger's counts are corrected, and

@@ -188,7 +188,7 @@ class Lease:
             self._beat()
 
     def confirm(self) -> None:
-        """Raise BusyError unless this run may still write.
+        """Raise BusyError unless this run is still allowed to write.
 
         If no error is raised, none of the run's commits was skipped. The `runs` table is read only
         if it has changed.
@@ -277,7 +277,8 @@ class Lease:
         return self._books.read(TABLE, where, columns)
 
     def _is_newest(self) -> bool:
-        """Return whether this run may write: no other run has the same or a higher number.
+        """Return whether this run is allowed to write: no other run has the same or a higher
+        number.
 
         The table is read only if it has changed since this last returned True.
         """
@@ -371,7 +372,7 @@ def _read_start_ticks(process: int) -> str:
 
 
 def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of lanes (`dripper.spark.tables.fence`) in which earlier runs may still
+    """Return the number of lanes (`dripper.spark.tables.fence`) in which earlier runs could still
     commit.
 
     A run that ended well, or that committed nothing, has no commits in progress, and has shut out

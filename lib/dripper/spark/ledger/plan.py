@@ -180,8 +180,8 @@ def _list_undone(
 
 
 def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
-    """Return the files from which selections read records, each with the batches that may have rows
-    of these records."""
+    """Return the files from which selections read records, each with the batches that could have
+    rows of these records."""
     batches: dict[str, set[int]] = {}
     for entry in entries:
         if entry.file.selection is not None:
@@ -190,9 +190,9 @@ def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...
 
 
 def batches_of(entry: LedgerEntry) -> list[int]:
-    """Return the batches that may have rows of the file.
+    """Return the batches that could have rows of the file.
 
-    These are the file's own batch and, while the file is read again, the batch of its earlier
+    These are the file's own batch and, while the file is read again, the batch of its previous
     reading.
     """
     return [entry.batch] if entry.file.replaces is None else [entry.batch, entry.file.replaces]
@@ -206,8 +206,8 @@ def _note_superseded(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]
 def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
     """Return whether the size or version shows that the file has changed since it was read.
 
-    An unknown size or version, now or earlier, shows nothing. But if the file could not be read
-    before, a newly known value shows that the file now exists.
+    A size or version that is unknown now, or was unknown then, shows nothing. But if the file could
+    not be read before, a newly known value shows that the file now exists.
     """
     if entry.state in UNFINISHED:
         return False

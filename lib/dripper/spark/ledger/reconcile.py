@@ -2,7 +2,7 @@
 
 People drop tables, restore older versions, and delete rows with SQL. Therefore every run first
 compares the number of rows in each batch of `extractions` with the ledger. The numbers come from
-Delta's log. Spark reads data only to compare the keys of rewritten batches. A batch in progress may
+Delta's log. Spark reads data only to compare the keys of rewritten batches. A batch in progress can
 have any number of rows, because it will be replaced as a whole. `dripper.spark.upkeep.repair`
 repairs differences.
 """
@@ -55,7 +55,7 @@ class Difference:
 
 
 def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
-    """Return the minimum and maximum number of rows that each batch in the ledger may have.
+    """Return the minimum and maximum number of rows that each batch in the ledger can have.
 
     The maximum is None if the batch is in progress or has rows that a batch in progress will
     replace. In these cases, a run may have been killed before or after its commit. A reading of a
@@ -294,7 +294,7 @@ def _describe(difference: Difference, since: Mapping[int, str]) -> str:
 
 
 def say_batches(numbers: Iterable[int]) -> str:
-    """Return a phrase that states the number of these batches, and names the first and the last
+    """Return a phrase with the number of these batches, and the numbers of the first and the last
     batch."""
     listed = sorted(numbers)
     return f"batch {listed[0]}" if len(listed) == 1 else f"{len(listed)} batches ({listed[0]} to {listed[-1]})"

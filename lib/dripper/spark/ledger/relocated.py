@@ -5,7 +5,7 @@ first read remains its name in all tables. The `relocated` table has the old and
 translates the addresses in its input before it compares them with the ledger, and opens the files
 at their current addresses.
 
-An address may be reused: if a file has moved away, the next file at its address is a new file. Its
+An address can be reused: if a file has moved away, the next file at its address is a new file. Its
 name is the address with a number (`latest/a.warc.gz#2`), so that the name is unique.
 """
 

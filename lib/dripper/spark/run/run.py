@@ -109,7 +109,8 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         }
         moves = read_moves(SparkBooks(spark, output_at_work.work.tables))
         known = names_by_place((entry.file.warc_file for entry in ledger.entries()), moves)
-        # Messages show the names under which files were first read, so users may pass these, too.
+        # Messages show the names under which files were first read, so users can pass these names,
+        # too.
         names = [name if name in bad else find_first_name(name, moves, known) for name in names]
         if foreign := [name for name in names if name not in bad]:
             raise InputError(

@@ -1,6 +1,7 @@
 """Runs batches in parallel. Batches that write the same rows take turns.
 
-A single failed batch does not stop the others. Several failures in a row do, and so does Ctrl-C.
+A single failed batch does not stop the others. After several failures in a row, or after Ctrl-C, no
+more batches are started.
 """
 
 import logging
@@ -20,7 +21,7 @@ other batch keeps the cluster busy."""
 
 
 class BatchLocks:
-    """Locks for batches: only the thread that has locked a batch may write its rows.
+    """Locks for batches: only the thread that has locked a batch is allowed to write its rows.
     Thread-safe."""
 
     def __init__(self) -> None:
@@ -67,7 +68,7 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether no more work may begin."""
+        """Whether the breaker is open, so that no more work is started."""
         return self._stopped.is_set()
 
     def succeeded(self) -> None:
@@ -83,7 +84,7 @@ class Breaker:
                 self._stopped.set()
 
     def stop(self) -> None:
-        """Open the breaker: no more work may begin."""
+        """Open the breaker, so that no more work is started."""
         self._stopped.set()
 
 

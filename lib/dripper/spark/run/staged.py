@@ -1,7 +1,7 @@
 """The staged job: preprocess → label → extract.
 
 The three stages exchange data only through the tables `pages`, `blocks` and `labels`. Stages of
-different batches overlap, and each stage may run on its own cluster.
+different batches overlap, and each stage can run on its own cluster.
 
 Each stage commits a batch as a whole and then records it in the ledger. If the job is killed, the
 batch keeps its previous state, and the next run repeats the stage with the same rows.
@@ -65,8 +65,8 @@ class StagedJob(Job):
         self._first, last = split_into_stages(work.settings.labeler)
         self._layouts = Layouts(work) if work.settings.layouts.enabled else None
         self._reports: dict[int, list[Report]] = {}
-        # No other stage may be planned while the `label` stage is, because the session then has
-        # another environment.
+        # This lock keeps other stages from being planned while the `label` stage is being planned,
+        # because the session then has another environment.
         self._planning = threading.Lock()
         of_last = work.settings.model_copy(update={"labeler": last})
         self._label_stage = LabelStage(work, engines, of_last, self._totals, self._planning)

@@ -36,8 +36,8 @@ class Live:
 def slots(spark: SparkSession) -> int:
     """Return how many tasks `spark` can run concurrently, at least 1.
 
-    All executors that the session may get are counted. If more executors than that are running, the
-    running executors are counted. The result is at least UNTOLD_SLOTS if the session may grow
+    All executors that the session can get are counted. If more executors than that are running, the
+    running executors are counted. The result is at least UNTOLD_SLOTS if the session can grow
     without a limit or does not report its size (Spark Connect).
     """
     return most_slots(properties(spark), live(spark))

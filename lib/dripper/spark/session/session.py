@@ -189,9 +189,9 @@ def _is_submitted() -> bool:
 def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.read") -> None:
     """Raise MachineError if an executor cannot import the module that its tasks need.
 
-    The check runs a single task. Without the check, every task of every batch would fail in turn.
-    Nothing is checked in local mode, because workers use the driver's Python, or with Spark
-    Connect, because they use the platform's Python.
+    The check runs a single task. Without the check, every task of every batch would fail, one after
+    another. Nothing is checked in local mode, because workers use the driver's Python, or with
+    Spark Connect, because they use the platform's Python.
 
     Args:
         module: The module that the executor imports.

@@ -117,7 +117,7 @@ class Books(Protocol):
         Args:
             sequence: A name and a number. The commit is skipped if the table has already seen this
                 number or a higher one under that name. If None, use the next sequence of the run's
-                fence. In that case, UNKNOWN may be returned even if the commit was skipped.
+                fence. In that case, UNKNOWN is sometimes returned even if the commit was skipped.
         """
         ...
 

@@ -6,8 +6,8 @@ number. A commit in progress fails if another commit writes such a number to its
 
 An earlier run may still be alive, for example after its Spark Connect client was killed or its
 machine was suspended. So a run that takes over first writes its number to all lanes of all tables.
-Two commits in the same lane would conflict, so a run has one lane for each commit that it may have
-in progress in a table.
+Two commits in the same lane would conflict, so a run has as many lanes as it can have commits in
+progress in a table.
 """
 
 import logging
@@ -24,8 +24,8 @@ from pyspark.errors import PySparkException
 logger = logging.getLogger(__name__)
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
-"""Exceptions that Spark raises for an unusable output: its path is a file, the user may not write
-there, or the file system is unknown."""
+"""Exceptions that Spark raises for an unusable output: its path is a file, the user is not allowed
+to write there, or the file system is unknown."""
 _CONFLICT = re.compile(
     r"Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception|(Metadata|Protocol)ChangedException|"
     r"DELTA_CONCURRENT_\w+|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED"

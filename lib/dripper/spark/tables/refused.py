@@ -34,8 +34,8 @@ def undo_refused(name: str, properties: Mapping[str, str]) -> str | None:
 
 
 def undo_required(name: str, declared: StructType, stored: StructType) -> str | None:
-    """Return a message about a NOT NULL column to which a run may write null. The message contains
-    the SQL statement that allows null.
+    """Return a message about a NOT NULL column to which a run could write null. The message
+    contains the SQL statement that allows null.
 
     Return None if there is no such column.
 

@@ -247,7 +247,7 @@ WARC_FILES = StructType(
 )
 
 OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "checked_at", "task_ms", "slowest_page"})
-"""Columns of the ledger that may differ between runs over the same files."""
+"""Columns of the ledger that can have different values after two runs over the same files."""
 
 RUNS = StructType(
     [

@@ -1,4 +1,4 @@
-"""Changes settings of a Spark session temporarily and then restores their earlier values."""
+"""Changes settings of a Spark session temporarily and then restores their previous values."""
 
 import logging
 import threading
@@ -25,7 +25,7 @@ class SharedSettings:
 
     @contextmanager
     def set(self) -> Iterator[None]:
-        """Apply the settings. The last thread that leaves restores the earlier values."""
+        """Apply the settings. The last thread that leaves restores the previous values."""
         with self._lock:
             if not self._n_inside:
                 self._apply()

@@ -328,8 +328,8 @@ class Tables:
     def purge(self, table: str) -> None:
         """Remove deleted rows from the data files.
 
-        A deletion vector marks rows as deleted but leaves them in the files. Other programs may
-        write deletion vectors, and so may statements that `WITHOUT_VECTORS` does not cover.
+        A deletion vector marks rows as deleted but leaves them in the files. Other programs can
+        write deletion vectors, and so can statements that `WITHOUT_VECTORS` does not cover.
         """
         properties = self.properties(table)
         if _VECTORS in properties or properties.get("delta.enableDeletionVectors") == "true":
@@ -389,7 +389,7 @@ class Tables:
         Args:
             key: A column, or several columns separated by ", ".
             condition: SQL condition that selects the rows of `other`.
-            where: SQL condition on the table's own rows `t`. Other drivers may write rows outside
+            where: SQL condition on the table's own rows `t`. Other drivers can write rows outside
                 this condition at the same time.
         """
         same = " AND ".join(f"t.{name} = o.{name}" for name in key.split(", "))

@@ -83,7 +83,7 @@ def forget(
 def _forget(
     spark: SparkSession, tables: Tables, lease: Lease, rules: Collection[Rule], reason: str
 ) -> Generator[str, None, tuple[Mapping[tuple[Rule, int], int], Collection[Rule], Sequence[Row]]]:
-    """Forget the pages. Return the counts, the rules, and the earlier rows of `forgotten`."""
+    """Forget the pages. Return the counts, the rules, and the rows that `forgotten` had before."""
     books, pages = SparkBooks(spark, tables), SparkPages(tables)
     ledger, before = Ledger(books, lease.run_id), books.read(TABLE)
     for table in pages.tables():
@@ -206,8 +206,8 @@ def _say_near(
 
 
 _UNLIKE = (r"^[a-z][a-z0-9+.-]*:/*", r"^www\.", r"#.*$", r":(80|443)(?=[/?]|$)", r"/+$")
-"""Parts in which similar URLs may differ, besides letter case: scheme, www, fragment, port,
-trailing slash. The patterns are valid in both Python and Java."""
+"""The parts that `likeness` removes from a URL: scheme, www, fragment, port, trailing slash. The
+patterns are valid in both Python and Java."""
 
 
 def likeness(url: str) -> str:

@@ -1,11 +1,11 @@
 """Gives each Python worker of an executor its own GPUs, which the worker keeps from task to task.
 
 Spark assigns GPU addresses to tasks, but the engine in a worker outlives a task. Therefore, the
-addresses of a task may differ from the GPUs that its worker's engine uses, for example if two
-workers swap tasks. A new worker may even get the address of a GPU that another engine already uses.
-To avoid two engines on one GPU while another GPU is idle, the workers of an executor share a
-folder. In this folder, each worker records the addresses that it was assigned and the addresses
-that it holds.
+addresses of a task can be different from the GPUs that its worker's engine uses, for example if two
+workers swap tasks. A new worker can even be assigned the address of a GPU that another engine
+already uses. To avoid two engines on one GPU while another GPU is idle, the workers of an executor
+share a folder. In this folder, each worker records the addresses that it was assigned and the
+addresses that it holds.
 """
 
 import fcntl

@@ -13,7 +13,7 @@ class WorkerSingleton(Generic[P, Thing]):
 
     Use as a decorator. Spark reuses workers, so a single object that is slow to create serves many
     tasks. A call with other arguments drops the old object before it creates a new one, because two
-    engines may not fit on one machine.
+    engines might not fit on one machine.
     """
 
     def __init__(self, make: Callable[P, Thing]) -> None:

@@ -43,8 +43,8 @@ class Source(Protocol):
         """Open a stream of the file's bytes that starts at `offset`. Raises InputError or OSError.
 
         Args:
-            end: The stream may end at this offset. If the caller reads up to `end`, the connection
-                is reused for the next request.
+            end: The stream is allowed to end at this offset. If the caller reads up to `end`, the
+                connection is reused for the next request.
         """
         ...
 

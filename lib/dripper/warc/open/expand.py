@@ -246,7 +246,7 @@ def _list_s3(part: str, settings: ReadSettings) -> list[SourceFile]:
         try:
             s3_object = s3.S3Object(part, settings.s3)
             return [SourceFile(part, s3_object.size_bytes, s3_object.version)]
-        except InputError as refusal:  # it may be a prefix, or an object that this user may not read
+        except InputError as refusal:  # it may be a prefix, or an object that this user cannot read
             error = refusal
     is_wanted = re.compile(fnmatch.translate(key)).match if pattern else ARCHIVE_NAME.search
     files = [

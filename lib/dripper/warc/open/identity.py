@@ -117,11 +117,11 @@ def reading_path(path: str) -> str:
 
 
 def strip_credentials(address: str) -> str:
-    """Remove the password, signature and tokens from an address, so that it may be stored.
+    """Remove the password, signature and tokens from an address, so that it can be stored safely.
 
     A token parameter (`?token=`, `?sig=`) is removed if the rest of the URL still names an archive.
-    (Each new link to the same file has another token.) Otherwise, two URLs may differ only in their
-    tokens, so the value is replaced by a short hash.
+    (Each new link to the same file has another token.) Otherwise, the URLs of two files could be
+    the same except for their tokens, so the value is replaced by a short hash.
 
     >>> strip_credentials("https://u:p@e.org/a.warc.gz?token=1f&part=2")
     'https://e.org/a.warc.gz?part=2'

@@ -47,7 +47,7 @@ class _State(NamedTuple):
 
     gap: Seconds between requests; 0 means no limit.
 
-    next_at: The time at which the next request may start.
+    next_at: The time from which the next request is allowed to start.
 
     slowed_at: The time of the last refusal that lowered the rate.
     """
@@ -73,8 +73,8 @@ class Pace:
             self._file = None
 
     def wait(self) -> None:
-        """Wait until this process may send a request; return immediately if the rate is not
-        limited."""
+        """Wait until this process is allowed to send a request; return immediately if the rate is
+        not limited."""
         now = time.time()
 
         def reserve(state: _State) -> _State:
@@ -190,7 +190,7 @@ class _Attempts:
         self._failures = 0
 
     def reset(self) -> None:
-        """Forget the earlier failures."""
+        """Forget all previous failures."""
         self._failures = 0
 
     def pause(self, error: Exception, place: str = "") -> None:

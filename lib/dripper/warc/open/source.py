@@ -20,7 +20,7 @@ ARCHIVE_NAME = re.compile(r"\.(?:w?arc(?:\.(?:gz|zst|lz4))?|wacz)$", re.IGNORECA
 
 _PASSED = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 """Prefixes of the paths that a shell passes for a process substitution, `<(command)`. These FIFOs
-have a writer. Opening any other FIFO may block forever."""
+have a writer. Opening any other FIFO can block forever."""
 
 
 def is_s3(path: str) -> bool:
@@ -77,7 +77,7 @@ class LocalFile:
 
 def check_unchanged(source: Source) -> None:
     """Raise FileError if a local file has changed since it was opened. Remote files need no check,
-    because every response states the version."""
+    because every response contains the version."""
     if isinstance(source, LocalFile) and LocalFile(str(source.path)).version != source.version:
         raise FileError(FileErrorKind.CHANGED, f"{source.path} was changed while it was read; run again")
 

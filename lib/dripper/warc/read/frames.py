@@ -31,7 +31,7 @@ _SLACK_BYTES = 4 << 20
 of a header, and of the piece after the block."""
 
 _FAR_REWINDS = 8
-"""The number of times that a file may be reopened because the length of a huge block was wrong.
+"""Maximum number of times that a file is reopened because the length of a huge block was wrong.
 Counting starts again at each member that starts with a record. After this many times, a huge block
 ends at the next record start. Without a limit, a file with n false lengths would be read n
 times."""
@@ -57,7 +57,7 @@ class Frame:
 
     block_bytes: The full size of the block.
 
-    fault: The reason why the block may differ from the original block.
+    fault: The reason to suspect that the block does not equal the original block.
     """
 
     head: RecordHead
@@ -322,7 +322,7 @@ class FrameReader:
         )
 
     def _read_first_bytes(self, head: RecordHead, at: int) -> bytes:
-        """If a block may be too large for the window, return the block's first bytes; otherwise,
+        """If a block could be too large for the window, return the block's first bytes; otherwise,
         return b""."""
         if (head.length is not None and head.length <= self._hold_bytes) or head.record_type not in _KEPT_TYPES:
             return b""

@@ -337,8 +337,9 @@ class Members:
         and return the damage. An incomplete member before stored offset `doubtful` counts as
         damage.
 
-        learns: Whether later calls may use the dictionaries found by this call. Must be false if
-        the caller only checks something, because checks must not depend on earlier checks.
+        learns: Whether later calls are allowed to use the dictionaries found by this call. Must be
+        false if the caller only checks something, because checks must not depend on previous
+        checks.
         """
         passed = self._dictionaries if learns else dict(self._dictionaries)
         with self._open(start) as cursor:

@@ -52,12 +52,12 @@ LINK_BYTES = 1 << 16
 last such member must lead to the seam."""
 
 _AHEAD_BYTES = 3 << 16
-"""Bytes read after the end of a span to check whether the next span may begin there. They cover the
+"""Bytes read after the end of a span to check whether the next span can begin there. They cover the
 longest run of uncompressed bytes that a gzip member can contain, and the members around it."""
 
 
 class _Seams:
-    """Finds the members of a compressed file at which a part may begin."""
+    """Finds the members of a compressed file at which a part can begin."""
 
     def __init__(self, members: Members, hold_bytes: int) -> None:
         self._members = members.reopen()

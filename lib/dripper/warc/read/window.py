@@ -159,8 +159,8 @@ class Window:
             searched_to = max(start, end - START_BYTES)
 
     def _find_stop(self, low: int, high: int) -> int | None:
-        """Return the first position between `low` and `high` at which any record that began earlier
-        must end, or None.
+        """Return the first position between `low` and `high` that no record from before it can
+        extend past. Return None if there is no such position.
 
         Each boundary is checked only once. Otherwise, many blocks that claim to extend over all
         boundaries would make this slow.

@@ -244,7 +244,8 @@ def _run_converter(mathml: str, *, display: bool) -> str:
 
 
 def _open_fences(match: re.Match[str]) -> str:
-    """Replace the `mfenced` around a table with `mo` elements."""
+    """Replace an `mfenced` around a table by its fences, written as `mo` elements before and after
+    the table."""
     given = attributes(f"<mfenced{match[1]}>")
     opener, closer = given.get("open", "("), given.get("close", ")")
     return f"<mrow><mo>{opener}</mo>{match[2]}<mo>{closer}</mo></mrow>"

@@ -32,7 +32,8 @@ class LinkWriter:
     lost: Collection[int]
     """The links to fragments that do not exist."""
     cards: dict[int, int] = field(default_factory=dict)
-    """Maps the element that gets a card's link to the number of the hole with the link's URL."""
+    """For each card that is a link: maps the element in which the link is written to the number of
+    the hole that holds the URL."""
 
     def begin_anchor(self, element: int, tag: str) -> bool:
         """Begin a link, unless it shows nothing or has no target."""
@@ -70,8 +71,8 @@ class LinkWriter:
         )
 
     def _find_title(self, element: int) -> int | None:
-        """Return the element that gets a card's link: the card's first heading, otherwise its first
-        line with text."""
+        """Return the element in which a card's link is written: the card's first heading or, if it
+        has none, its first line with text."""
         source = self.source
         heading = next((each for each in source.within(element, HEADINGS) if source.has_text(each)), None)
         if heading is not None:

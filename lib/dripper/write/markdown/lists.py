@@ -27,7 +27,8 @@ _OPENED = LISTS | words("li menu")
 
 
 def read_number(text: str | None, otherwise: int) -> int:
-    """Return the item number that an attribute states; `otherwise` if it states none."""
+    """Return the item number in an attribute, or `otherwise` if the attribute contains no
+    number."""
     return int(text) if text and len(text) < 10 and text.isascii() and text.isdigit() else otherwise
 
 

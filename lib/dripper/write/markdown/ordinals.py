@@ -40,7 +40,7 @@ def join_ordinals(tree: Tree, texts: list[str]) -> None:
         if numbers[:2] == [1, 2] and all(after in (1, before + 1) for before, after in pairwise(numbers)):
             ends = [*(at for at, _ in places[1:]), len(texts)]
             steps = [_find_step(tree, texts, at, end) for (at, _), end in zip(places, ends, strict=True)]
-            # Only the last number may lack a step.
+            # Only the last number is allowed to lack a step.
             for (at, number), step in zip(places, steps if None not in steps[:-1] else (), strict=False):
                 _join(tree, texts, at, step, number)
 

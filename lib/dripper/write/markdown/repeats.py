@@ -44,7 +44,7 @@ def find_repeated_headings(source: Source) -> set[int]:
 
 def _is_next(source: Source, last: int, heading: int) -> bool:
     """Return whether there is nothing between two headings: no text, no image, and no edge of an
-    item or a cell. Neither heading may contain an image."""
+    item or a cell. Also require that neither heading contains an image."""
     tree = source.tree
     start, end = tree.closes[last], tree.opens[heading]
     if end < start or source.has_text_between(start, end):

@@ -25,7 +25,7 @@ class Source:
 
     Args:
         texts: The strings between the tree's tags, from the even positions of its parts. Writers
-            may change them.
+            are allowed to change them.
         holes: Finished Markdown that the text refers to by number (see `inert.HOLE`).
     """
 

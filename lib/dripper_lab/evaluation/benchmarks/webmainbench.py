@@ -20,7 +20,7 @@ from dripper_lab.evaluation.extractors.base import markdown
 
 DATA_SET = "webmainbench"
 RICH = ("table", "code", "equation")
-"""The kinds of rich content that a record may declare."""
+"""The kinds of rich content that a record can declare."""
 _UNSEEN = "ancestor::script or ancestor::style or ancestor::template"
 _LATEX = re.compile(r"\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\$\$.{1,400}?\$\$|\\begin\{(?:equation|align)", re.DOTALL)
 _TOOL_STYLE = re.compile(r'<style id="cc-extraStyle"[^>]*>.*?</style>\s*', re.DOTALL)

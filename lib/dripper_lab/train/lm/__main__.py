@@ -5,8 +5,8 @@
 It trains a tokenizer on the pages, writes the pages as conversations (`dripper_lab.annotate sft`),
 and trains the model in one pass over these. For each N in --sizes, it writes the checkpoint
 OUTPUT/pages-N after N pages. Set labels.lm.model to such a folder; its file `labeler.yml` has the
-matching settings. Only sets on which shipped models may be trained are read (role "train, ships").
-A tokenizer and conversations that are already in OUTPUT are used again.
+matching settings. Only sets that are allowed for training shipped models are read (role "train,
+ships"). A tokenizer and conversations that are already in OUTPUT are used again.
 """
 
 import json

@@ -43,7 +43,8 @@ BELOW = 0.7
 """The threshold of the `cpu,lm` chain, the default for chains: pages with a lower `cpu` confidence
 are passed on to `lm`."""
 SPARE_TOKENS = 16
-"""Number of tokens by which a free answer may be longer than the longest correct answer."""
+"""Number of tokens by which a free answer is allowed to be longer than the longest correct
+answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,8 +264,8 @@ class _Mapper:
         return "".join(tree.parts)
 
     def is_marked(self, block: Block, elements: list[int]) -> bool:
-        """Return whether the id goes on an existing element instead of a wrapper. This is the case
-        for a block that is an element, for a run that is the whole body, and for a run with
+        """Return whether the id is set on an existing element instead of a wrapper. This is the
+        case for a block that is an element, for a run that is the whole body, and for a run with
         elements in an inline root."""
         tag = self.tree.tags[block.element]
         if not block.is_run or (self.body_is_block and tag == "body"):
@@ -301,8 +301,8 @@ class _Mapper:
         return f'<{WRAPPER} _item_id="{block.item_id}"' + (f' cc-select="{select}">' if select is not None else ">")
 
     def wrap_elements(self, block: Block, elements: list[int]) -> None:
-        """Wrap from the text before the first element of a run to the text after its last element,
-        unless the last element is a `br`."""
+        """Put a wrapper around a run. It includes the text before the run's first element and the
+        text after the last element. In some versions, text after a final `br` stays outside."""
         tree, parts = self.tree, self.parts
         before, after = tree.opens[elements[0]] - 1, tree.closes[elements[-1]] + 1
         if before in self.taken_texts:

@@ -23,8 +23,8 @@ _DIVISORS = (1.0, 2.0, 6.0, 9.0, 12.0)
 GROUP_LEVELS = 4
 # Two similar siblings can be a header and a footer, or two columns. Three are a list.
 LEAST_ALIKE = 3
-# A heading or a button that announces comments or other pages is short; a sentence that mentions
-# them is not.
+# A heading or a button that introduces comments or links to other pages is short; a sentence that
+# mentions them is not.
 ANNOUNCEMENT_CHARS = 40
 
 NAMES = (
@@ -120,8 +120,8 @@ def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray
 
 
 def _trace_announcements(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.bool_]) -> FloatArray:
-    """Return the cues of the heading above a block, and the distance to the last announcement of
-    comments or other pages."""
+    """Return the cues of the heading above a block, and the distance to the last block that
+    introduces comments or links to other pages."""
     n_blocks = len(chars)
     index = np.arange(n_blocks)
     above = np.maximum.accumulate(np.where(is_heading, index, -1))

@@ -94,8 +94,8 @@ def find_places(page: Page) -> Places:
     _, _, block_elements, runs, firsts, lasts = zip(*page.blocks, strict=True)
     is_run, begin, end = np.array(runs, bool), np.array(firsts, np.int64), np.array(lasts, np.int64)
     all_opens, all_closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
-    # A run may begin with the start tag of an element, and contains this element. All open elements
-    # that begin earlier contain the run.
+    # If a run begins with the start tag of an element, the run contains this element. All open
+    # elements that begin before the run contain the run.
     begins = 2 * begin - is_run
     first_block, end_block = begins.searchsorted(2 * all_opens), begins.searchsorted(2 * all_closes, side="right")
     used = np.flatnonzero(first_block < end_block)

@@ -91,8 +91,8 @@ TAG_GROUPS = (
     "h3", "h4 h5 h6", "p", "pre", "figcaption figure", "noscript", "button label", "section", "dd", "td th", "address", "div",
     "details", "body",
 )  # fmt: skip
-"""Groups of tags. Two features per group state whether the block's own element is in the group, and
-whether this element or one of its ancestors is."""
+"""Groups of tags. Each group has two features: whether the block's own element is in the group, and
+whether this element or one of its ancestors is in it."""
 
 INLINE_GROUPS = (
     "a", "b strong", "em i", "img picture video iframe", "br", "code kbd samp", "span", "input button select",
