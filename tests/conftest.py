@@ -122,22 +122,11 @@ def alone(lock: Path) -> Iterator[None]:
         yield
 
 
-LONG_LIVED = (
-    "-XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote -XX:TieredStopAtLevel=4 "
-    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 -XX:Tier4CompileThreshold=150000 "
-    "-XX:Tier4BackEdgeThreshold=400000"
-)
-"""Java options for a session of many minutes. The second compiler pays if it takes only the code
-that runs most: 115 tests took 409 CPU s without it, 387 s with Java's thresholds, and 375 s with
-ten times these."""
-
-
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     """One session for all tests of a process: two cores, no UI, small tables, Delta; made as the
     job makes it."""
     from dripper.labels.config import load
-    from dripper.spark.session.local import JAVA_OPTIONS
     from dripper.spark.session.session import open_session
     from dripper.spark.tables.store import Tables
     from support.table_templates import copying
@@ -145,11 +134,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     warehouse = tmp_path_factory.mktemp("warehouse")
     settings = load(
         [ROOT / "conf" / "local.yml"],
-        [
-            "spark.master=local[2]",
-            f"spark.properties.spark.sql.warehouse.dir={warehouse}",
-            f"spark.properties.{JAVA_OPTIONS}={LONG_LIVED}",
-        ],
+        ["spark.master=local[2]", f"spark.properties.spark.sql.warehouse.dir={warehouse}"],
     )
     with (
         # Two sessions that fetch Delta's jars at once write the same files.
