@@ -91,7 +91,7 @@ def _extractors(arguments: argparse.Namespace, labels: LabelsSettings) -> list[C
     else:
         chosen, missing = split_installed(everyone.values())
         if missing:
-            logger.info("not installed, so left out: %s", ", ".join(missing))
+            logger.warning("not installed, so left out: %s", ", ".join(missing))
     if BASELINE not in [one.name for one in chosen]:
         # Report this now, not after minutes of work.
         raise UsageError(f"a report counts gains from {BASELINE}: add it to --extractors")
@@ -100,7 +100,7 @@ def _extractors(arguments: argparse.Namespace, labels: LabelsSettings) -> list[C
 
 def _reference(data: Path) -> Reference | None:
     if not (data / "wceb_reference.tar.xz").exists():
-        logger.info("no wceb_reference.tar.xz in %s: no comparison with published scores", data)
+        logger.warning("no wceb_reference.tar.xz in %s: no comparison with published scores", data)
         return None
     return read_reference(data)
 

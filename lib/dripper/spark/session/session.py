@@ -77,7 +77,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         properties |= (LOCAL if master.startswith("local") else {}) | _LEAN | _DELTA | delta_jars(settings)
         with_archive = master.startswith("local") and classes.is_used()
         options = classes.options(properties.get("spark.jars", "")) if with_archive else {}
-        properties = _merge_properties(properties, _merge_properties(_QUIET, options))
+        properties = _merge_properties(properties, _QUIET, options)
     builder = builder.config(map={**_merge_properties(properties, settings.properties)})
     # PySpark logs the whole JVM stack trace of every failed analysis, even if this program expects
     # and handles the failure.
@@ -251,10 +251,10 @@ def _require_java() -> None:
         raise MachineError(f"{java} is Java {match[1] if match else 'of an unknown version'}: {words}")
 
 
-def _merge_properties(defaults: dict[str, str], user_properties: dict[str, str]) -> dict[str, str]:
-    """Merge the properties. A user's value takes precedence, but Java options are joined."""
-    options = " ".join(filter(None, (defaults.get(JAVA_OPTIONS), user_properties.get(JAVA_OPTIONS))))
-    return defaults | user_properties | ({JAVA_OPTIONS: options} if options else {})
+def _merge_properties(*layers: dict[str, str]) -> dict[str, str]:
+    """Merge the properties. Later layers take precedence, but Java options are joined."""
+    options = " ".join(filter(None, (layer.get(JAVA_OPTIONS) for layer in layers)))
+    return {k: v for layer in layers for k, v in layer.items()} | ({JAVA_OPTIONS: options} if options else {})
 
 
 def delta_jars(settings: SparkSettings) -> dict[str, str]:
